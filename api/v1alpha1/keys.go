@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+// Keys that others match. All are below Group.
+const (
+	// LabelRunnerDeployment names the RunnerDeployment on its runner pods and runner Secrets.
+	LabelRunnerDeployment = Group + "/runner-deployment"
+	// LabelRunnerIdentity names the RunnerIdentity on all that is made for it.
+	LabelRunnerIdentity = Group + "/runner-identity"
+	// LabelTemplateHash is the hash of the inputs that a runner pod was made from.
+	LabelTemplateHash = Group + "/template-hash"
+
+	// AnnotationPlanHash is the hash of the plan that a pod carries.
+	AnnotationPlanHash = Group + "/plan-hash"
+	// AnnotationFilePrefix begins the pod annotations whose values are the plan's files.
+	AnnotationFilePrefix = "file." + Group + "/"
+	// AnnotationRunnerID is GitHub's id of the runner, on its Secret.
+	AnnotationRunnerID = Group + "/runner-id"
+	// AnnotationExpires is when the registry logins in a Secret expire, RFC 3339.
+	AnnotationExpires = Group + "/expires-at"
+
+	// Finalizer keeps an object until what it made outside of the cluster, or in objects of others, is undone.
+	Finalizer = Group + "/finalizer"
+
+	// FieldOwner is the field manager of every server-side apply.
+	FieldOwner = "runner-identity"
+)
