@@ -16,6 +16,8 @@ const Dir = "${IDENTITY_DIR}"
 type Plan struct {
 	// Principal is the cloud identity, as its cloud writes it: a role ARN, a Google service account.
 	Principal string `json:"principal,omitempty"`
+	// Via are the principals that are assumed on the way to Principal, in order. The admin's guard rails cover them too.
+	Via []string `json:"via,omitempty"`
 	// Accounts are annotations and labels for the ServiceAccounts of a target.
 	Accounts []Metadata `json:"accounts,omitempty"`
 	// Tokens are ServiceAccount tokens that the kubelet projects into pods.

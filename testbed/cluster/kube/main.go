@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"os"
@@ -32,7 +33,7 @@ var programs = map[string]func(args []string) int{
 	"kube-apiserver":          run(apiserver.NewAPIServerCommand),
 	"kube-controller-manager": run(controllermanager.NewControllerManagerCommand),
 	"kube-scheduler":          run(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
-	"kubelet":                 run(func() *cobra.Command { return kubelet.NewKubeletCommand() }),
+	"kubelet":                 run(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) }),
 	"kubectl":                 run(kubectl.NewDefaultKubectlCommand),
 }
 
