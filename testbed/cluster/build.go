@@ -12,12 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"strings"
 	"time"
 )
-
-// envtestVersion is the Kubernetes of kube/go.mod, in setup-envtest's words.
-const envtestVersion = "1.37.x"
 
 // cacheEnv names the directory for built programs, instead of the user's cache directory.
 const cacheEnv = "RUNNER_IDENTITY_CACHE"
@@ -25,8 +24,15 @@ const cacheEnv = "RUNNER_IDENTITY_CACHE"
 // module is where the programs' own module is, from the root of ours.
 const module = "testbed/cluster/kube"
 
+// kubernetesLine is where the module says which Kubernetes it is. The major version of the module is that of Kubernetes.
+var kubernetesLine = regexp.MustCompile(`k8s\.io/kubernetes v(1)\.(\d+)\.(\d+)\n`)
+
 // A build is the programs built from source, kept in a directory that is named after their source.
-type build struct{ root, cache string }
+type build struct {
+	root    string   // of our checkout
+	cache   string   // gets the programs
+	version []string // of Kubernetes: 1, minor, patch
+}
 
 // newBuild finds the source from the working directory upwards.
 func newBuild() (build, error) {
@@ -40,12 +46,14 @@ func newBuild() (build, error) {
 	if err != nil {
 		return build{}, err
 	}
-	cache, err := cacheDir()
+	b := build{root: root}
+	key, err := b.readSource()
 	if err != nil {
 		return build{}, err
 	}
-	key, err := sourceKey(filepath.Join(root, module))
-	return build{root: root, cache: filepath.Join(cache, "kube", key)}, err
+	cache, err := cacheDir()
+	b.cache = filepath.Join(cache, "kube", key)
+	return b, err
 }
 
 func (b build) binary() string { return filepath.Join(b.cache, "kube") }
@@ -71,9 +79,9 @@ func (b build) run(ctx context.Context, p progress) error {
 // compile builds to another name first, so that a build that was killed leaves nothing that looks finished.
 func (b build) compile(ctx context.Context, p progress) error {
 	p.say("building etcd, Kubernetes and kubectl from source: 10 to 25 minutes the first time on two cores, then never again")
-	cmd := exec.CommandContext(ctx, "go", "build", "-v", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", b.binary()+".part", ".")
+	cmd := exec.CommandContext(ctx, "go", "build", "-v", "-trimpath", "-buildvcs=false", "-ldflags="+b.linkFlags(), "-o", b.binary()+".part", ".")
 	cmd.Dir, cmd.WaitDelay = filepath.Join(b.root, module), 5*time.Second
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "CGO_ENABLED=0")
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	log := watch(p)
 	defer log.stop()
 	cmd.Stderr = log
@@ -94,14 +102,33 @@ func cacheDir() (string, error) {
 	return filepath.Join(dir, "runner-identity"), nil
 }
 
-// sourceKey changes with all that changes the programs.
-func sourceKey(dir string) (string, error) {
+// readSource finds the version, and a key that changes with all that changes the programs.
+func (b *build) readSource() (key string, err error) {
+	dir := filepath.Join(b.root, module)
 	mod, errMod := os.ReadFile(filepath.Join(dir, "go.mod"))
 	main, errMain := os.ReadFile(filepath.Join(dir, "main.go"))
 	if err := cmp.Or(errMod, errMain); err != nil {
 		return "", err
 	}
+	found := kubernetesLine.FindSubmatch(mod)
+	if found == nil {
+		return "", fmt.Errorf("%s/go.mod requires no k8s.io/kubernetes v1.x.y", dir)
+	}
+	for _, part := range found[1:] {
+		b.version = append(b.version, string(part))
+	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%s %s/%s\n%s\n%s", runtime.Version(), runtime.GOOS, runtime.GOARCH, mod, main)
+	fmt.Fprintf(h, "%s %s/%s\n%s\n%s\n%s", runtime.Version(), runtime.GOOS, runtime.GOARCH, b.linkFlags(), mod, main)
 	return hex.EncodeToString(h.Sum(nil))[:16], nil
 }
+
+// linkFlags give the programs their version, which their own build scripts do for releases: clients ask for it.
+func (b build) linkFlags() string {
+	set := func(name, value string) string {
+		return fmt.Sprintf(" -X k8s.io/component-base/version.%s=%s -X k8s.io/client-go/pkg/version.%[1]s=%[2]s", name, value)
+	}
+	return "-s -w" + set("gitVersion", "v"+strings.Join(b.version, ".")) + set("gitMajor", b.version[0]) + set("gitMinor", b.version[1])
+}
+
+// envtestVersion is the same Kubernetes, in setup-envtest's words.
+func (b build) envtestVersion() string { return b.version[0] + "." + b.version[1] + ".x" }

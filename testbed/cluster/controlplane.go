@@ -63,7 +63,7 @@ func (c *Cluster) startAPIServer(ctx context.Context, k *keys) error {
 func (c *Cluster) apiServerFlags(port int) []string {
 	return []string{
 		"--etcd-servers=" + etcdURL,
-		"--bind-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port), "--endpoint-reconciler-type=none",
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port), "--endpoint-reconciler-type=none",
 		"--tls-cert-file=" + servingFile, "--tls-private-key-file=" + servingKeyFile, "--client-ca-file=" + caFile,
 		"--authorization-mode=Node,RBAC", "--allow-privileged=true", "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=" + c.Issuer,

@@ -59,7 +59,7 @@ func findPrograms(ctx context.Context, p progress) (programs, error) {
 	if b.done() {
 		return programs{multicall: b.binary()}, nil
 	}
-	if found, ok := download(ctx, b.root, p); ok {
+	if found, ok := download(ctx, b, p); ok {
 		return found, nil
 	}
 	return programs{multicall: b.binary()}, b.run(ctx, p)
@@ -77,12 +77,12 @@ func assets(dir string) (programs, error) {
 }
 
 // download asks setup-envtest, which has no program to offer where its host cannot be reached.
-func download(ctx context.Context, root string, p progress) (programs, bool) {
-	p.say("asking setup-envtest for Kubernetes %s (at most %s)", envtestVersion, downloadTimeout)
+func download(ctx context.Context, b build, p progress) (programs, bool) {
+	p.say("asking setup-envtest for Kubernetes %s (at most %s)", b.envtestVersion(), downloadTimeout)
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile=go.tools.mod", "setup-envtest", "use", envtestVersion, "-p", "path")
-	cmd.Dir, cmd.WaitDelay = root, time.Second
+	cmd := exec.CommandContext(ctx, "go", "tool", "-modfile=go.tools.mod", "setup-envtest", "use", b.envtestVersion(), "-p", "path")
+	cmd.Dir, cmd.WaitDelay = b.root, time.Second
 	out, err := cmd.Output()
 	if err != nil {
 		p.say("setup-envtest has none for us (%v)", err)
