@@ -39,6 +39,7 @@ func (c *Cluster) startEtcd() error {
 }
 
 func (c *Cluster) startAPIServer(ctx context.Context, k *keys) error {
+	c.progress.say("starting etcd and kube-apiserver (logs in %s)", c.Dir)
 	for range bindTries {
 		port, err := freePort()
 		if err != nil {
@@ -97,6 +98,7 @@ func (c *Cluster) startControllerManager(ctx context.Context, k *keys) error {
 	if err := writeKubeconfig(c.path(file), c.Config.Host, k.caPEM, cert, key); err != nil {
 		return err
 	}
+	c.progress.say("starting kube-controller-manager")
 	if _, err := c.run("kube-controller-manager",
 		"--kubeconfig="+file, "--authentication-kubeconfig="+file, "--authorization-kubeconfig="+file,
 		"--service-account-private-key-file="+accountKeyFile, "--root-ca-file="+caFile, "--use-service-account-credentials",

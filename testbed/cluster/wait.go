@@ -32,7 +32,6 @@ func (c *Cluster) forget(p *process) {
 
 // wait polls until ready returns nil. It gives up when ctx is done or a program has ended.
 func (c *Cluster) wait(ctx context.Context, what string, ready func(context.Context) error) error {
-	c.progress.say("waiting for %s", what)
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
