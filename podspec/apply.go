@@ -4,6 +4,7 @@ package podspec
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 )
@@ -26,22 +27,27 @@ import (
 // another user, or from a container that dind runs with a bind mount. It also changes the owner of the user's other volumes. (Group
 // 65534, which manifests on the net set for this, is from before Kubernetes 1.19, when tokens were always 0600 root.)
 func Apply(pod Object, plan v1alpha1.PodPlan, containers ...string) (Object, []Conflict, error) {
+	applied, conflicts, err := apply(pod, plan, containers...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("malformed pod: %w", err)
+	}
+	return applied, conflicts, nil
+}
+
+func apply(pod Object, plan v1alpha1.PodPlan, containers ...string) (Object, []Conflict, error) {
 	spec, err := object(pod, "", "spec")
 	if err != nil {
 		return nil, nil, err
 	}
 	if spec == nil {
-		return nil, nil, errors.New("malformed pod: spec: is missing")
+		return nil, nil, errors.New("spec: is missing")
 	}
 	if windows, err := onWindows(spec); err != nil || windows != nil {
 		return pod, windows, err
 	}
 	a := application{pod: pod, spec: spec, plan: plan, containers: containers}
 	err = a.run()
-	if err != nil {
-		return nil, nil, err
-	}
-	return set(a.pod, "spec", a.spec), a.conflicts, nil
+	return set(a.pod, "spec", a.spec), a.conflicts, err
 }
 
 // application is one run of Apply. Its objects are replaced, never written to.

@@ -31,20 +31,16 @@ func (a *application) allContainers() error {
 
 // containersAt does so for one list of containers, and notes the names it saw.
 func (a *application) containersAt(field string, seen map[string]bool) error {
-	have, err := list(a.spec, "spec", field)
+	have, err := list(a.spec, "spec", field, "name")
 	if err != nil {
 		return err
 	}
 	changed := make([]any, len(have))
 	for i, c := range have {
-		where := fmt.Sprintf("spec.%s[%d]", field, i)
-		name, err := text(c, where, "name")
-		if err != nil {
-			return err
-		}
+		name, _ := c["name"].(string)
 		if slices.Contains(a.containers, name) {
 			seen[name] = true
-			if c, err = a.container(c, where, name); err != nil {
+			if c, err = a.container(c, fmt.Sprintf("spec.%s[%d]", field, i), name); err != nil {
 				return err
 			}
 		}
@@ -57,11 +53,11 @@ func (a *application) containersAt(field string, seen map[string]bool) error {
 }
 
 func (a *application) container(c Object, where, name string) (Object, error) {
-	env, err := list(c, where, "env")
+	env, err := list(c, where, "env", "name")
 	if err != nil {
 		return nil, err
 	}
-	mounts, err := list(c, where, "volumeMounts")
+	mounts, err := list(c, where, "volumeMounts", "mountPath")
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ const defaultAccount = "default"
 
 // pullSecrets adds the plan's pull secrets that the pod does not have yet.
 func (a *application) pullSecrets() error {
-	have, err := list(a.spec, "spec", "imagePullSecrets")
+	have, err := list(a.spec, "spec", "imagePullSecrets", "name")
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@
 package podspec
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,30 +11,31 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 )
 
 // volumes adds the plan's volumes that the pod does not have, and notes those whose names it uses for something else.
 func (a *application) volumes() error {
-	have, err := list(a.spec, "spec", "volumes")
+	have, err := list(a.spec, "spec", "volumes", "name")
 	if err != nil {
 		return err
 	}
 	var add []any
 	a.foreign = map[string]bool{}
 	for _, v := range a.plan.Volumes {
+		raw, err := rawVolume(v)
+		if err != nil {
+			return err
+		}
 		i := slices.IndexFunc(have, func(o Object) bool { return o["name"] == v.Name })
 		switch {
 		case i < 0:
-			raw, err := rawVolume(v)
-			if err != nil {
-				return err
-			}
 			add = append(add, raw)
 		case !sameVolume(have[i], v):
 			a.foreign[v.Name] = true
-			a.conflict(Conflict{Field: "spec.volumes", Key: v.Name, Want: described(v), Have: describedRaw(have[i])})
+			a.conflict(Conflict{Field: "spec.volumes", Key: v.Name, Want: described(raw), Have: described(have[i])})
 		}
 	}
 	a.spec = appended(a.spec, "volumes", add)
@@ -58,10 +58,8 @@ func sameVolume(raw Object, v v1alpha1.Volume) bool {
 	if err != nil {
 		return false
 	}
-	strict := json.NewDecoder(bytes.NewReader(b))
-	strict.DisallowUnknownFields()
 	var have v1alpha1.Volume
-	if strict.Decode(&have) != nil {
+	if unknown, err := kjson.UnmarshalStrict(b, &have); err != nil || len(unknown) > 0 {
 		return false
 	}
 	return equality.Semantic.DeepEqual(normal(have), normal(v))
@@ -95,30 +93,18 @@ func normalItems(items []corev1.DownwardAPIVolumeFile) {
 	}
 }
 
-// described says what a volume of a plan is, for a conflict.
-func described(v v1alpha1.Volume) string {
-	if v.Projected == nil {
-		return "an empty directory"
-	}
-	var audiences []string
-	for _, s := range v.Projected.Sources {
-		if s.ServiceAccountToken != nil {
-			audiences = append(audiences, fmt.Sprintf("%q", s.ServiceAccountToken.Audience))
+// described says what a volume is, for a conflict: its source, and what is in it where that cannot be a secret.
+func described(raw Object) string {
+	var sources []string
+	for _, kind := range slices.Sorted(maps.Keys(raw)) {
+		switch kind {
+		case "name":
+		case "projected", "emptyDir":
+			b, _ := json.Marshal(raw[kind]) // what cannot be marshalled is not shown
+			sources = append(sources, kind+": "+bounded(string(b)))
+		default:
+			sources = append(sources, kind)
 		}
 	}
-	if len(audiences) == 0 {
-		return "a projected volume of annotations"
-	}
-	return "a projected token for " + strings.Join(audiences, ", ")
-}
-
-// describedRaw says what a volume of a pod is, for a conflict: its kind of source, and the audiences of tokens.
-func describedRaw(raw Object) string {
-	b, err := json.Marshal(raw)
-	var v v1alpha1.Volume
-	if err == nil && json.Unmarshal(b, &v) == nil && v.Projected != nil {
-		return "another one: " + described(v)
-	}
-	kinds := slices.DeleteFunc(slices.Sorted(maps.Keys(raw)), func(k string) bool { return k == "name" })
-	return "another one: " + strings.Join(kinds, ", ")
+	return "the source " + strings.Join(sources, ", ")
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // maxShown bounds how much of a pod's value a conflict repeats: messages end up in events and conditions.
-const maxShown = 160
+const maxShown = 200
 
 // Conflict is one piece of a plan that a pod could not take, because the pod has a value of its own there.
 type Conflict struct {
@@ -22,7 +22,7 @@ type Conflict struct {
 	Want, Have string
 }
 
-// String names the container and the key, and says what both sides want.
+// String names the container and the key, and says what both sides say.
 func (c Conflict) String() string {
 	where := c.Field
 	if c.Container != "" {
@@ -31,7 +31,7 @@ func (c Conflict) String() string {
 	if c.Key != "" {
 		where += fmt.Sprintf(" %q", c.Key)
 	}
-	return fmt.Sprintf("%s: is %s, the identity needs %s", where, c.Have, c.Want)
+	return fmt.Sprintf("%s: is %s, wanted %s", where, c.Have, c.Want)
 }
 
 // ConflictError is the error of those for whom a conflict is one: a pod that we make ourselves must carry its whole plan.
@@ -57,9 +57,11 @@ func conflictError(conflicts []Conflict) error {
 }
 
 // shown is a value as conflicts write it.
-func shown(value string) string {
-	if len(value) > maxShown {
-		return fmt.Sprintf("a value of %d characters", len(value))
+func shown(value string) string { return bounded(fmt.Sprintf("%q", value)) }
+
+func bounded(text string) string {
+	if len(text) > maxShown {
+		return fmt.Sprintf("a value of %d characters", len(text))
 	}
-	return fmt.Sprintf("%q", value)
+	return text
 }

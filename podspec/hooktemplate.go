@@ -25,36 +25,41 @@ const labelRunnerPod = "runner-pod"
 // On hooks that copy the work directory (0.8) the mounts of the job container appear in service containers too: use another
 // carrier there if the workflows have services.
 func HookTemplate(plan v1alpha1.PodPlan, user []byte) ([]byte, error) {
+	merged, conflicts, err := mergeTemplate(plan, user)
+	if err != nil {
+		return nil, fmt.Errorf("hook template: %w", err)
+	}
+	if err := conflictError(conflicts); err != nil {
+		return nil, fmt.Errorf("hook template: %w", err)
+	}
+	return yaml.Marshal(merged)
+}
+
+func mergeTemplate(plan v1alpha1.PodPlan, user []byte) (Object, []Conflict, error) {
 	template, err := parseTemplate(user)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	spec, err := object(template, "", "spec")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if spec["imagePullSecrets"] == nil && plan.ServiceAccountName != "" {
 		plan.ImagePullSecrets = nil
 	}
 	named, err := account(spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	merged, conflicts, err := Apply(template, plan, HookJobContainer)
-	if err != nil {
-		return nil, fmt.Errorf("hook template: %w", err)
-	}
-	if err := conflictError(append(explicitDefault(named, plan), conflicts...)); err != nil {
-		return nil, err
-	}
-	return yaml.Marshal(merged)
+	merged, conflicts, err := apply(template, plan, HookJobContainer)
+	return merged, append(explicitDefault(named, plan), conflicts...), err
 }
 
 // parseTemplate is the user's template with a container for the job, made if there is none.
 func parseTemplate(user []byte) (Object, error) {
 	var template Object
-	if err := yaml.Unmarshal(user, &template); err != nil {
-		return nil, fmt.Errorf("hook template: %w", err)
+	if err := yaml.UnmarshalStrict(user, &template); err != nil {
+		return nil, err
 	}
 	meta, err := object(template, "", "metadata")
 	if err != nil {
@@ -65,7 +70,7 @@ func parseTemplate(user []byte) (Object, error) {
 		return nil, err
 	}
 	if _, ok := labels[labelRunnerPod]; ok {
-		return nil, errors.New("hook template: metadata.labels: " + labelRunnerPod + " is the hook's own, " +
+		return nil, errors.New("metadata.labels: " + labelRunnerPod + " is the hook's own, " +
 			"by which job pods are found and cleaned up; remove it")
 	}
 	return withJobContainer(template)
@@ -76,7 +81,7 @@ func withJobContainer(template Object) (Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	containers, err := list(spec, "spec", "containers")
+	containers, err := list(spec, "spec", "containers", "name")
 	if err != nil {
 		return nil, err
 	}

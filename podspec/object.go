@@ -21,8 +21,8 @@ func object(o Object, path, key string) (Object, error) {
 	}
 }
 
-// list is the list of objects at a key of o; nil if there is none.
-func list(o Object, path, key string) ([]Object, error) {
+// list is the list of objects at a key of o, each of which is known by a string called id; nil if there is none.
+func list(o Object, path, key, id string) ([]Object, error) {
 	values, ok := o[key].([]any)
 	if !ok {
 		if o[key] == nil {
@@ -32,8 +32,12 @@ func list(o Object, path, key string) ([]Object, error) {
 	}
 	objects := make([]Object, len(values))
 	for i, v := range values {
-		if objects[i], ok = v.(Object); !ok || objects[i] == nil {
-			return nil, malformed(path, fmt.Sprintf("%s[%d]", key, i), v, "an object")
+		entry := fmt.Sprintf("%s[%d]", key, i)
+		if objects[i], ok = v.(Object); !ok {
+			return nil, malformed(path, entry, v, "an object")
+		}
+		if _, err := text(objects[i], join(path, entry), id); err != nil {
+			return nil, err
 		}
 	}
 	return objects, nil
@@ -52,10 +56,14 @@ func text(o Object, path, key string) (string, error) {
 }
 
 func malformed(path, key string, have any, want string) error {
-	if path != "" {
-		key = path + "." + key
+	return fmt.Errorf("%s: is %s, not %s", join(path, key), kind(have), want)
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
 	}
-	return fmt.Errorf("malformed pod: %s: is %s, not %s", key, kind(have), want)
+	return path + "." + key
 }
 
 func kind(v any) string {
