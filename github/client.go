@@ -48,6 +48,9 @@ func (c *Client) register(ctx context.Context, r Registration) (Runner, error) {
 	if r.Name == "" {
 		return Runner{}, errors.New("the name is empty")
 	}
+	if len(r.Name) > maxName {
+		return Runner{}, &Denied{Mend: fmt.Sprintf("the name has %d characters: GitHub takes %d", len(r.Name), maxName)}
+	}
 	group, err := c.groupID(ctx, cmp.Or(r.Group, DefaultGroup))
 	if err != nil {
 		return Runner{}, err

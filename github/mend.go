@@ -57,7 +57,8 @@ func (a *app) mend(status int) string {
 	case http.StatusForbidden:
 		return fmt.Sprintf("the installation %d (%s) is suspended or may not be used: unsuspend it", a.installation, KeyInstallationID)
 	case http.StatusNotFound:
-		return fmt.Sprintf("the App %d has no installation %d: set %s to the number at the end of the installation's URL", a.id, a.installation, KeyInstallationID)
+		return fmt.Sprintf("there is no App %d (%s) with an installation %d: %s is the number at the end of the installation's URL",
+			a.id, KeyAppID, a.installation, KeyInstallationID)
 	}
 	return ""
 }

@@ -10,9 +10,12 @@ const DefaultGroup = "Default"
 // defaultGroupID is the id of DefaultGroup, everywhere. Repositories have no other group.
 const defaultGroupID = 1
 
+// maxName is how long GitHub lets the name of a runner be.
+const maxName = 64
+
 // A Registration asks for one ephemeral runner.
 type Registration struct {
-	// Name is the runner's name, unique in its scope.
+	// Name is the runner's name, unique in its scope, of 64 characters at most.
 	Name string
 	// Labels are what jobs ask for with runs-on. The label self-hosted is always added: a JIT configuration has only the
 	// labels that it was asked for.
