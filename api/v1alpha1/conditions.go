@@ -17,6 +17,8 @@ const (
 	ConditionRegistryLoginReady = "RegistryLoginReady"
 	// ConditionPrincipalVerified is whether the cloud accepted the workload's token.
 	ConditionPrincipalVerified = "PrincipalVerified"
+	// ConditionIdentityReady is whether the RunnerIdentity of a RunnerDeployment lets runners be made.
+	ConditionIdentityReady = "IdentityReady"
 	// ConditionRunnersRegistered is whether GitHub takes registrations and removals of runners.
 	ConditionRunnersRegistered = "RunnersRegistered"
 )
@@ -30,6 +32,7 @@ const (
 	ReasonNotAllowed       = "NotAllowed"
 	ReasonAccountConflict  = "AccountConflict"
 	ReasonAccountApplied   = "AccountApplied"
+	ReasonSecretConflict   = "SecretConflict"
 	ReasonLoggedIn         = "LoggedIn"
 	ReasonNotNeeded        = "NotNeeded"
 	ReasonVerified         = "Verified"

@@ -8,6 +8,11 @@ const (
 	LabelRunnerDeployment = Group + "/runner-deployment"
 	// LabelRunnerIdentity names the RunnerIdentity on all that is made for it.
 	LabelRunnerIdentity = Group + "/runner-identity"
+	// LabelBound is on each ServiceAccount that an identity is bound to, made or adopted; its value is always "true".
+	LabelBound = Group + "/bound"
+	// LabelManagedBy is on every Secret of this project, with FieldOwner as its value: a cache has one selector for a kind, and
+	// Secrets of two kinds are watched.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
 	// LabelTemplateHash is the hash of the inputs that a runner pod was made from.
 	LabelTemplateHash = Group + "/template-hash"
 

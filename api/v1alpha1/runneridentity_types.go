@@ -57,7 +57,7 @@ type RunnerIdentitySpec struct {
 }
 
 // RunnerSelector selects runner pods. Exactly one member is set.
-// +kubebuilder:validation:XValidation:rule="[has(self.scaleSet), has(self.runnerDeployment), has(self.podSelector)].filter(x, x).size() == 1",message="selector: set exactly one of scaleSet, runnerDeployment, podSelector"
+// +kubebuilder:validation:XValidation:rule="[has(self.scaleSet), has(self.runnerDeployment), has(self.podSelector)].filter(x, x).size() == 1",messageExpression="([has(self.scaleSet), has(self.runnerDeployment), has(self.podSelector)].exists(x, x) ? \"more than one\" : \"none\") + \" of scaleSet, runnerDeployment, podSelector is set; set exactly one\""
 type RunnerSelector struct {
 	// scaleSet is the name of an AutoscalingRunnerSet of Actions Runner Controller in the same namespace.
 	// +optional

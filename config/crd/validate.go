@@ -16,6 +16,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,6 +54,7 @@ func Validate(object map[string]any) error {
 	}
 	defaulting.Default(object, v.structural)
 	errs := validation.ValidateCustomResource(nil, object, v.schema)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, object)...)
 	if len(errs) == 0 {
 		var celErrs field.ErrorList
 		celErrs, _ = v.rules.Validate(context.Background(), nil, v.structural, object, nil, celconfig.RuntimeCELCostBudget)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command crds takes the CustomResourceDefinitions that controller-gen wrote and leaves out the descriptions of embedded
-// Kubernetes types, which users know, and which would make the files larger than kubectl apply can keep in an annotation.
+// Command crds takes the CustomResourceDefinitions that controller-gen wrote, leaves out the descriptions of embedded Kubernetes
+// types, which users know, and puts those types on one line each. Otherwise the files would be larger than kubectl apply can
+// keep in an annotation.
 //
 //	crds IN OUT
 package main
@@ -13,11 +14,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"sigs.k8s.io/yaml"
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
-
-	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // maxSize is the limit of a file. kubectl apply writes the object as JSON into an annotation, and all annotations of an object
@@ -79,13 +79,15 @@ func slimFile(in, out string) error {
 }
 
 func write(path string, object any) error {
-	raw, err := yaml.Marshal(object)
-	if err != nil {
+	out := bytes.NewBufferString(header)
+	encoder := yaml.NewEncoder(out)
+	encoder.SetIndent(2)
+	encoder.CompactSeqIndent()
+	if err := encoder.Encode(object); err != nil {
 		return err
 	}
-	raw = bytes.Join([][]byte{[]byte(header), raw}, nil)
-	if len(raw) > maxSize {
-		return fmt.Errorf("%s has %d bytes, more than %d: leave out more descriptions", path, len(raw), maxSize)
+	if out.Len() > maxSize {
+		return fmt.Errorf("%s has %d bytes, more than %d: leave out more descriptions", path, out.Len(), maxSize)
 	}
-	return os.WriteFile(path, raw, 0o644)
+	return os.WriteFile(path, out.Bytes(), 0o644)
 }

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
@@ -23,18 +24,18 @@ func slim(crd map[string]any, kinds map[string]reflect.Type) error {
 	if !ok {
 		return fmt.Errorf("kind %q is not in the package's scheme", kind)
 	}
-	versions, _, err := unstructured.NestedSlice(crd, "spec", "versions")
+	versions, _, err := unstructured.NestedFieldNoCopy(crd, "spec", "versions")
 	if err != nil {
 		return err
 	}
-	for _, version := range versions {
+	for _, version := range versions.([]any) {
 		schema, ok, err := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema")
 		if err != nil || !ok {
 			return fmt.Errorf("kind %s: no schema (%v)", kind, err)
 		}
 		walk(schema.(map[string]any), goType)
 	}
-	return unstructured.SetNestedSlice(crd, versions, "spec", "versions")
+	return nil
 }
 
 // walk keeps a schema's own description, which is the field's, and looks below it.
@@ -52,13 +53,26 @@ func walk(schema map[string]any, t reflect.Type) {
 }
 
 func below(schema map[string]any, key string, t reflect.Type) {
-	if child, ok := schema[key].(map[string]any); ok {
-		walk(child, t)
+	child, ok := schema[key].(map[string]any)
+	if !ok {
+		return
+	}
+	walk(child, t)
+	if isForeign(t) {
+		schema[key] = oneLine(child)
 	}
 }
 
+// isForeign is whether a field is a type that is not ours.
+func isForeign(t reflect.Type) bool {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Struct && t.PkgPath() != ours
+}
+
 func walkStruct(schema map[string]any, t reflect.Type) {
-	if t.PkgPath() != ours {
+	if isForeign(t) {
 		own, described := schema["description"]
 		strip(schema)
 		if described {
@@ -72,7 +86,7 @@ func walkStruct(schema map[string]any, t reflect.Type) {
 		switch {
 		case name != "":
 			below(properties, name, field.Type)
-		case options == "inline" && field.Type.PkgPath() == ours:
+		case options == "inline" && !isForeign(field.Type):
 			walkStruct(schema, field.Type)
 		}
 	}
@@ -90,4 +104,15 @@ func strip(schema map[string]any) {
 			strip(child)
 		}
 	}
+}
+
+// oneLine is a schema that nobody reads here. Most of the size of a definition is the indentation of such schemas.
+type oneLine map[string]any
+
+// MarshalYAML writes it in YAML's flow style.
+func (o oneLine) MarshalYAML() (any, error) {
+	node := &yaml.Node{}
+	err := node.Encode(map[string]any(o))
+	node.Style |= yaml.FlowStyle
+	return node, err
 }
