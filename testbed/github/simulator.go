@@ -69,10 +69,7 @@ func New(o Options) *Simulator {
 	for _, t := range o.Tokens {
 		s.tokens[t.Value] = &account{scopes: t.Scopes, budgets: budgets{}}
 	}
-	s.groups = []Group{{ID: 1, Name: "Default", Default: true}}
-	for i, name := range o.Groups {
-		s.groups = append(s.groups, Group{ID: int64(i + 2), Name: name})
-	}
+	s.SetGroups(o.Groups...)
 	s.reset()
 	s.routes()
 	s.controls()
@@ -106,6 +103,16 @@ func (s *Simulator) SetScopes(scopes ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.options.Scopes = scopes
+}
+
+// SetGroups changes which runner groups there are beside Default, whose id is 1: the next has 2, and so on.
+func (s *Simulator) SetGroups(names ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.groups = []Group{{ID: 1, Name: "Default", Default: true}}
+	for i, name := range names {
+		s.groups = append(s.groups, Group{ID: int64(i + 2), Name: name})
+	}
 }
 
 // ServeHTTP answers a call.
