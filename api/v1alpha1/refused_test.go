@@ -158,10 +158,6 @@ var refusedIdentities = map[string]struct{ spec, want string }{
 		`aws: {tokenLifetime: 24h1s}`,
 		`tokenLifetime: '24h1s' is not a duration between 10m and 24h, such as 12h`,
 	},
-	"an unknown Google mode": {
-		`gcp: {mode: Key}`,
-		`identity.gcp.mode: Unsupported value: "Key": supported values: "Metadata", "Federation"`,
-	},
 }
 
 // refusedSpecs are specs of the other kinds, and of what is above a runner's template, with one mistake each.
@@ -210,6 +206,10 @@ var refusedSpecs = map[string]struct{ kind, spec, want string }{
 		"IdentityProvider", "plugin: aws\nissuer: oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE",
 		`issuer: 'oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE' is not an issuer URL, such as https://oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLE`,
 	},
+	"a metadata server by its URL": {
+		"IdentityProvider", "plugin: gcp\ngcp: {endpoints: {metadata: 'http://169.254.169.254'}}",
+		`metadata: 'http://169.254.169.254' is not a host, such as 169.254.169.254 or 127.0.0.1:8080`,
+	},
 	"two mappings of one name": {
 		"IdentityProvider", "plugin: aws\nnamespaceDefaults: [{name: a, selector: {}}, {name: a, selector: {}}]",
 		`spec.namespaceDefaults[1]: Duplicate value: {"name":"a"}`,
@@ -232,6 +232,13 @@ func TestMistakesAreRefusedByFieldValueAndRemedy(t *testing.T) {
 		t.Run(name, func(t *testing.T) { a.refuses(t, "RunnerIdentity", spec, tc.want) })
 		t.Run(name+", in a RunnerDeployment", func(t *testing.T) {
 			a.refuses(t, "RunnerDeployment", "template:\n  spec:\n    organization: acme\n"+indent(spec, "    "), tc.want)
+		})
+	}
+	for name, tc := range refusedGCP {
+		spec := indent("gcp:\n"+indent(tc.spec, "  "), "  ")
+		t.Run(name, func(t *testing.T) { a.refuses(t, "RunnerIdentity", "identityProvider: gcp\nidentity:\n"+spec, tc.want) })
+		t.Run(name+", as the admin's default", func(t *testing.T) {
+			a.refuses(t, "IdentityProvider", "plugin: gcp\ngcp:\n"+indent(tc.spec, "  "), tc.want)
 		})
 	}
 	for name, tc := range refusedSpecs {
