@@ -5,6 +5,7 @@ package podspec
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -155,9 +156,23 @@ func raw(pod *corev1.Pod) (Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pod %q: %w", pod.Name, err)
 	}
-	delete(o, "status")
-	if meta, ok := o["metadata"].(Object); ok {
-		delete(meta, "creationTimestamp")
+	return withoutEmpty(o, "status", "creationTimestamp", "resources"), nil
+}
+
+// withoutEmpty leaves out, at every level, values of these keys that are null or an empty object.
+func withoutEmpty(o Object, keys ...string) Object {
+	for k, v := range o {
+		inner, isObject := v.(Object)
+		if slices.Contains(keys, k) && (v == nil || isObject && len(inner) == 0) {
+			delete(o, k)
+		}
+		withoutEmpty(inner, keys...)
+		if values, ok := v.([]any); ok {
+			for _, e := range values {
+				inner, _ := e.(Object)
+				withoutEmpty(inner, keys...)
+			}
+		}
 	}
-	return o, nil
+	return o
 }
