@@ -5,6 +5,7 @@ package github
 import (
 	"crypto/rand"
 	"crypto/rsa"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -84,6 +85,8 @@ func (s *Simulator) issueToken(r *http.Request) answer {
 	}}
 }
 
+var errNoApp = errors.New("no such App")
+
 // verifyApp finds the App whose key signed the JWT and which the JWT is about, valid now and for ten minutes at most.
 func (s *Simulator) verifyApp(token string) (*App, answer) {
 	var claims jwt.RegisteredClaims
@@ -92,14 +95,14 @@ func (s *Simulator) verifyApp(token string) (*App, answer) {
 	_, err := parser.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) {
 		i := slices.IndexFunc(s.options.Apps, func(a App) bool { return strconv.FormatInt(a.ID, 10) == claims.Issuer })
 		if i < 0 {
-			return nil, jwt.ErrTokenInvalidIssuer
+			return nil, errNoApp
 		}
 		app = &s.options.Apps[i]
 		return app.Key, nil
 	})
 	now := s.options.Clock.Now()
 	switch {
-	case app == nil && err != nil && claims.Issuer != "":
+	case errors.Is(err, errNoApp):
 		return nil, refuse(http.StatusNotFound, "Integration not found")
 	case err != nil:
 		return nil, refuse(http.StatusUnauthorized, "A JSON web token could not be decoded")
