@@ -21,7 +21,7 @@ type assumeRoleResult struct {
 type callerIdentityResult struct {
 	XMLName xml.Name `xml:"GetCallerIdentityResult"`
 	Arn     string
-	UserId  string //nolint:revive // The element's name on the wire.
+	UserID  string `xml:"UserId"`
 	Account string
 }
 
@@ -57,7 +57,7 @@ func (s *Server) getCallerIdentity(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return callerIdentityResult{Arn: caller.arn(), UserId: caller.id(), Account: caller.role.account}, nil
+	return callerIdentityResult{Arn: caller.arn(), UserID: caller.id(), Account: caller.role.account}, nil
 }
 
 // mayAssume: the role must trust the caller, and the caller's own permissions must say so too, unless the trust policy of

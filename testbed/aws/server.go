@@ -60,7 +60,9 @@ func New(c Config) (*Server, error) {
 	for _, i := range c.Issuers {
 		s.providers = append(s.providers, &provider{Issuer: i})
 	}
-	s.lifetimes = s.configured()
+	if err := s.SetLifetimes(s.configured()); err != nil {
+		return nil, err
+	}
 	s.mux = http.NewServeMux()
 	s.mux.HandleFunc("POST /{$}", s.api)
 	s.mux.HandleFunc("GET /v2/{$}", s.registry)

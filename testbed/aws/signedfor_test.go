@@ -6,10 +6,9 @@ import (
 	"context"
 
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
+	"github.com/aws/smithy-go"
 	smithyauth "github.com/aws/smithy-go/auth"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-
-	"github.com/aws/smithy-go"
 )
 
 // signedFor makes the SDK sign for another service than its own.

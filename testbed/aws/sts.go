@@ -28,11 +28,11 @@ type webIdentityResult struct {
 
 type assumedRoleUser struct {
 	Arn           string
-	AssumedRoleId string //nolint:revive // The element's name on the wire.
+	AssumedRoleID string `xml:"AssumedRoleId"`
 }
 
 type credentials struct {
-	AccessKeyId     string //nolint:revive // The element's name on the wire.
+	AccessKeyID     string `xml:"AccessKeyId"`
 	SecretAccessKey string
 	SessionToken    string
 	Expiration      string
@@ -123,10 +123,10 @@ func (c *call) duration(longest time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-func userOf(s session) assumedRoleUser { return assumedRoleUser{Arn: s.arn(), AssumedRoleId: s.id()} }
+func userOf(s session) assumedRoleUser { return assumedRoleUser{Arn: s.arn(), AssumedRoleID: s.id()} }
 
 func credentialsOf(s session) credentials {
 	return credentials{
-		AccessKeyId: s.key, SecretAccessKey: s.secret, SessionToken: s.token, Expiration: s.expires.UTC().Format(time.RFC3339),
+		AccessKeyID: s.key, SecretAccessKey: s.secret, SessionToken: s.token, Expiration: s.expires.UTC().Format(time.RFC3339),
 	}
 }

@@ -3,6 +3,8 @@
 package aws_test
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +147,18 @@ func TestKeysThatCannotBeFetchedAreAnInvalidToken(t *testing.T) {
 	w.keys.fail()
 	_, err := w.assume(t, ciRole, w.token(t))
 	requireAPIError(t, err, 400, "InvalidIdentityToken", "Couldn't retrieve verification key from your identity provider")
+}
+
+// late is an issuer that answers after STS has given up.
+type late struct{}
+
+// RoundTrip gives up.
+func (late) RoundTrip(*http.Request) (*http.Response, error) { return nil, context.DeadlineExceeded }
+
+func TestIssuerThatIsTooSlowIsACommunicationError(t *testing.T) {
+	w := newWorld(t, func(c *aws.Config) { c.Issuers[0].Client = &http.Client{Transport: late{}} })
+	_, err := w.assume(t, ciRole, w.token(t))
+	requireAPIError(t, err, 400, "IDPCommunicationError", "")
 }
 
 func TestRequestIsOutOfBounds(t *testing.T) {
