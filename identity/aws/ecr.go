@@ -3,6 +3,7 @@
 package aws
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -20,7 +21,7 @@ const publicRegion = "us-east-1"
 // askPrivate asks ECR in the region of the host. A host of the FIPS or the dual-stack kind goes with that kind of endpoint.
 func (p *Provider) askPrivate(ctx context.Context, s settings, reg registry, keys sdk.CredentialsProvider) (authorization, error) {
 	o := ecr.Options{
-		Region: reg.region, BaseEndpoint: endpoint(s.Endpoints.ECR), Credentials: keys,
+		Region: reg.region, BaseEndpoint: endpoint(cmp.Or(s.Endpoints.ECR, reg.fipsEndpoint())), Credentials: keys,
 		HTTPClient: p.awsClient(), Retryer: retryer(),
 	}
 	// The SDK refuses both kinds together with an endpoint of one's own.
@@ -38,6 +39,15 @@ func (p *Provider) askPrivate(ctx context.Context, s settings, reg registry, key
 		return authorization{}, nil
 	}
 	return authorization{out.AuthorizationData[0].AuthorizationToken, out.AuthorizationData[0].ExpiresAt}, nil
+}
+
+// fipsEndpoint is the FIPS endpoint as AWS's list of endpoints has it. The SDK's rules say api.ecr-fips for these hosts, a
+// name that the list does not have. Empty: take the SDK's.
+func (r registry) fipsEndpoint() string {
+	if p, ok := partitionOf(r.region); ok && r.fips && !r.dual && (p.name == "aws" || p.name == "aws-us-gov") {
+		return fmt.Sprintf("https://ecr-fips.%s.%s", r.region, p.suffix)
+	}
+	return ""
 }
 
 // askPublic asks ECR Public.

@@ -5,6 +5,7 @@ package aws_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,3 +45,6 @@ func token(t testing.TB, change ...func(header, claims map[string]any)) identity
 func claim(name string, value any) func(header, claims map[string]any) {
 	return func(_, claims map[string]any) { claims[name] = value }
 }
+
+// replaceURL puts a URL in for each %s.
+func replaceURL(template, url string) string { return strings.ReplaceAll(template, "%s", url) }

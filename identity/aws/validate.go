@@ -5,6 +5,7 @@ package aws
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
@@ -54,16 +55,15 @@ func (s settings) validateToken() []identity.Problem {
 	if !isSessionName(s.SessionName) {
 		problems = append(problems, problem("sessionName", "%q is not a session name: 2 to 64 of A-Z a-z 0-9 _ + = , . @ -", s.SessionName))
 	}
-	if !isPrintable(s.Audience) {
-		problems = append(problems, problem("audience", "%q has blanks or control characters; the usual one is %s", s.Audience, defaultAudience))
+	if !audiencePattern.MatchString(s.Audience) {
+		problems = append(problems, problem("audience", "%q is not an audience: up to 255 of A-Z a-z 0-9 . _ ~ : / @ + = , %% -; the usual one is %s", s.Audience, defaultAudience))
 	}
 	return problems
 }
 
-// isPrintable reports whether s has visible ASCII characters only.
-func isPrintable(s string) bool {
-	return !slices.ContainsFunc([]byte(s), func(b byte) bool { return b <= ' ' || b > '~' })
-}
+// audiencePattern has the characters of host names and URIs, and none that a shell or a config file understands: audiences
+// stand in the commands that Trust prints.
+var audiencePattern = regexp.MustCompile(`^[A-Za-z0-9._~:/@+=,%-]{1,255}$`)
 
 func (s settings) validateEndpoints() []identity.Problem {
 	var problems []identity.Problem

@@ -38,6 +38,7 @@ func TestAProblemNamesTheFieldTheValueAndWhatWouldBeRight(t *testing.T) {
 		"a session name of one letter":   {func(s *v1alpha1.AWSDefaults) { s.SessionName = "x" }, "aws.sessionName", []string{`"x"`, "2 to 64"}},
 		"a session name with a blank":    {func(s *v1alpha1.AWSDefaults) { s.SessionName = "a b" }, "aws.sessionName", []string{`"a b"`}},
 		"an audience with a line break":  {func(s *v1alpha1.AWSDefaults) { s.Audience = "a\nb" }, "aws.audience", []string{"sts.amazonaws.com"}},
+		"an audience that a shell runs":  {func(s *v1alpha1.AWSDefaults) { s.Audience = "$(id)" }, "aws.audience", []string{"$(id)"}},
 		"a token of 9 minutes":           {lifetime(9 * time.Minute), "aws.tokenLifetime", []string{"9m0s", "10m"}},
 		"a token of 25 hours":            {lifetime(25 * time.Hour), "aws.tokenLifetime", []string{"25h0m0s", "24h"}},
 		"an unknown mode":                {func(s *v1alpha1.AWSDefaults) { s.Mode = "Magic" }, "aws.mode", []string{"Magic", "WebIdentity"}},
