@@ -121,7 +121,7 @@ func secretShape(w wanted, hosts []string) *corev1.Secret {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.identity.Namespace,
 			Name:      w.identity.Name + "-registry",
-			Labels:    map[string]string{v1alpha1.LabelRunnerIdentity: w.identity.Name},
+			Labels:    map[string]string{v1alpha1.LabelRunnerIdentity: w.identity.Name, v1alpha1.LabelManagedBy: v1alpha1.FieldOwner},
 		},
 		Type:       corev1.SecretTypeDockerConfigJson,
 		StringData: map[string]string{corev1.DockerConfigJsonKey: `{"auths":{` + auths + `}}`},

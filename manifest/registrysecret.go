@@ -62,7 +62,7 @@ func RegistrySecret(ri *v1alpha1.RunnerIdentity, logins []Login) (*corev1.Secret
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: ri.Namespace,
 			Name:      resolve.RegistrySecretName(ri.Name),
-			Labels:    map[string]string{v1alpha1.LabelRunnerIdentity: ri.Name},
+			Labels:    map[string]string{v1alpha1.LabelRunnerIdentity: ri.Name, v1alpha1.LabelManagedBy: v1alpha1.FieldOwner},
 		},
 		Type: corev1.SecretTypeDockerConfigJson,
 		Data: map[string][]byte{corev1.DockerConfigJsonKey: b},

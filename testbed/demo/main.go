@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command demo is "make demo": a real control plane, simulated clouds that check for real, the controller, and one sample. It
+// shows what came of the sample, proves it, and leaves nothing behind.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	keep := flag.Bool("keep", false, "leave everything up until Ctrl-C")
+	sample := flag.String("f", "config/samples/aws.yaml", "the sample to apply")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *sample, *keep); err != nil {
+		stop()
+		if errors.Is(err, context.Canceled) {
+			fmt.Fprintln(os.Stderr, "interrupted; everything is cleaned up")
+			os.Exit(130)
+		}
+		fmt.Fprintln(os.Stderr, "demo failed:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, sample string, keep bool) (err error) {
+	w := &world{}
+	defer func() { err = errors.Join(err, w.stop()) }()
+
+	heading("The world: a control plane, AWS, GitHub, the controller")
+	if err := w.start(ctx, sample); err != nil {
+		return err
+	}
+	if err := show(ctx, w); err != nil {
+		return err
+	}
+	if err := prove(ctx, w); err != nil {
+		return err
+	}
+	if keep {
+		w.explain()
+		<-ctx.Done()
+		fmt.Println("\ncleaning up")
+	}
+	return nil
+}
