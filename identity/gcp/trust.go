@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gcp
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/runner-identity/runner-identity/identity"
+)
+
+var _ identity.Truster = (*Provider)(nil)
+
+// Placeholders stand in the commands for what is not known.
+const (
+	issuerPlaceholder = "ISSUER_URL"
+	numberPlaceholder = "PROJECT_NUMBER"
+)
+
+// Trust says what has to exist at Google, as commands, in the order to run them.
+func (*Provider) Trust(r identity.Request) (identity.Trust, error) {
+	s, problems := parse(r)
+	if err := identity.Problems(problems); err != nil {
+		return identity.Trust{}, err
+	}
+	var docs []identity.Document
+	for _, add := range []func(identity.Request) []identity.Document{
+		s.setupTrust, s.impersonationTrust, s.registryTrust, s.imagePullTrust, s.quotaTrust, s.namespaceTrust,
+	} {
+		docs = append(docs, add(r)...)
+	}
+	if len(docs) == 0 {
+		docs = append(docs, identity.Document{Title: "Nothing has to exist but the roles that the jobs need, for this principal", Body: s.principal(r.Namespace, r.Exchange()) + "\n"})
+	}
+	return identity.Trust{Documents: docs}, nil
+}
+
+// setupTrust makes the cluster known to Google.
+func (s settings) setupTrust(r identity.Request) []identity.Document {
+	w := s.provider
+	switch w.kind {
+	case ofPool:
+		return []identity.Document{{Title: s.poolTitle(r), Body: s.poolCommands(r)}}
+	case ofCluster:
+		at := fmt.Sprintf("--project %s --location %s", w.project, w.location)
+		return []identity.Document{{
+			Title: "Workload Identity Federation for GKE, once for each cluster that is not an Autopilot one, and for each of its node pools (replace NODE_POOL)",
+			Body: fmt.Sprintf("gcloud container clusters update %s %s --workload-pool %s\n", w.id, at, w.pool) +
+				fmt.Sprintf("gcloud container node-pools update NODE_POOL --cluster %s %s --workload-metadata GKE_METADATA\n", w.id, at),
+		}}
+	case ofFleet:
+		return []identity.Document{{
+			Title: "Workload identity of the fleet, once for each cluster",
+			Body:  fmt.Sprintf("gcloud container fleet memberships describe %s --project %s --location %s --format 'value(authority.workloadIdentityPool)'\n", w.id, w.project, w.location),
+		}}
+	}
+	return nil
+}
+
+func (s settings) poolTitle(r identity.Request) string {
+	title := "Workload identity pool and provider, once for each cluster; if Google cannot read the issuer over the internet, " +
+		"add --jwk-json-path jwks.json with the file that `kubectl get --raw /openid/v1/jwks >jwks.json` writes"
+	if r.Issuer == "" {
+		title += "; replace " + issuerPlaceholder + " by the issuer that `kubectl get --raw /.well-known/openid-configuration` prints"
+	}
+	return title
+}
+
+func (s settings) poolCommands(r identity.Request) string {
+	w := s.provider
+	create := fmt.Sprintf("gcloud iam workload-identity-pools create %s --project %s --location global\n", w.pool, w.project)
+	create += fmt.Sprintf("gcloud iam workload-identity-pools providers create-oidc %s --project %s --location global --workload-identity-pool %s --issuer-uri %s",
+		w.id, w.project, w.pool, cmp.Or(r.Issuer, issuerPlaceholder))
+	create += ` --attribute-mapping "google.subject=assertion.sub,attribute.namespace=assertion['kubernetes.io']['namespace']"`
+	if s.Audience != w.tokenAudience() {
+		create += " --allowed-audiences " + s.Audience
+	}
+	return create + "\n"
+}
+
+// updateProvider begins the command that changes the provider.
+func (s settings) updateProvider() string {
+	w := s.provider
+	return fmt.Sprintf("gcloud iam workload-identity-pools providers update-oidc %s --project %s --location global --workload-identity-pool %s", w.id, w.project, w.pool)
+}
+
+// impersonationTrust lets the accounts be the Google service account: exactly those that have the identity.
+func (s settings) impersonationTrust(r identity.Request) []identity.Document {
+	if s.direct() {
+		return nil
+	}
+	var commands strings.Builder
+	for _, name := range r.Bound() {
+		commands.WriteString(s.impersonationBinding(s.memberOrPool(r.Namespace, name)))
+	}
+	return []identity.Document{{Title: "Binding on the Google service account, once for each ServiceAccount", Body: commands.String()}}
+}
+
+// memberOrPool is the member for a ServiceAccount, also where nobody is known to vouch for it.
+func (s settings) memberOrPool(namespace, name string) string {
+	if s.provider.kind == noProvider {
+		return fmt.Sprintf("serviceAccount:%s[%s/%s]", cmp.Or(s.WorkloadPool, "CLUSTER_PROJECT_ID"+poolSuffix), namespace, name)
+	}
+	return s.member(namespace, name)
+}
+
+func (s settings) impersonationBinding(member string) string {
+	return fmt.Sprintf("gcloud iam service-accounts add-iam-policy-binding %s%s --role roles/iam.workloadIdentityUser --member '%s'\n",
+		s.account.email, flag("project", s.account.project), member)
+}
+
+// registryTrust lets the principal read the repositories; without their names, all of the project.
+func (s settings) registryTrust(r identity.Request) []identity.Document {
+	var commands strings.Builder
+	for _, member := range s.grantees(r) {
+		for _, repo := range s.repositories {
+			commands.WriteString(grantReader(repo, member) + "\n")
+		}
+		if len(s.repositories) == 0 && len(s.hosts) > 0 {
+			fmt.Fprintf(&commands, "gcloud projects add-iam-policy-binding %s --role roles/artifactregistry.reader --member '%s'\n", cmp.Or(s.ProjectID, "PROJECT_ID"), member)
+		}
+	}
+	if commands.Len() == 0 {
+		return nil
+	}
+	return []identity.Document{{Title: "Reading images; roles/artifactregistry.writer in place of the reader lets jobs push", Body: commands.String()}}
+}
+
+// grantees are who roles are granted to, one for each account that is a principal of its own.
+func (s settings) grantees(r identity.Request) []string {
+	if !s.direct() {
+		return []string{"serviceAccount:" + s.account.email}
+	}
+	var all []string
+	for _, name := range r.Bound() {
+		all = append(all, s.member(r.Namespace, name))
+	}
+	return all
+}
+
+// grantee is who roles are granted to for one account.
+func (s settings) grantee(namespace, name string) string {
+	if !s.direct() {
+		return "serviceAccount:" + s.account.email
+	}
+	return s.member(namespace, name)
+}
+
+func grantReader(r repository, member string) string {
+	return fmt.Sprintf("gcloud artifacts repositories add-iam-policy-binding %s --project %s --location %s --role roles/artifactregistry.reader --member '%s'",
+		r.id, r.project, r.location, member)
+}
+
+// imagePullTrust is for the kubelet, which pulls as the ServiceAccount's own principal even if there is a Google service account.
+func (s settings) imagePullTrust(r identity.Request) []identity.Document {
+	if !s.ImagePull {
+		return nil
+	}
+	var commands strings.Builder
+	for _, name := range r.Bound() {
+		fmt.Fprintf(&commands, "gcloud projects add-iam-policy-binding %s --role roles/artifactregistry.reader --member '%s'\n",
+			cmp.Or(s.ProjectID, "PROJECT_ID"), s.memberOrPool(r.Namespace, name))
+	}
+	return []identity.Document{{Title: "Pulls by the kubelet, which are made as the ServiceAccount itself and fail without this", Body: commands.String()}}
+}
+
+// quotaTrust lets the ServiceAccount spend another project's quota.
+func (s settings) quotaTrust(r identity.Request) []identity.Document {
+	if s.QuotaProject == "" {
+		return nil
+	}
+	var commands strings.Builder
+	for _, name := range r.Bound() {
+		fmt.Fprintf(&commands, "gcloud projects add-iam-policy-binding %s --role roles/serviceusage.serviceUsageConsumer --member '%s'\n",
+			s.QuotaProject, s.memberOrPool(r.Namespace, name))
+	}
+	return []identity.Document{{Title: "Use of the quota project", Body: commands.String()}}
+}
+
+// namespaceTrust is the wider way: one binding for a whole namespace.
+func (s settings) namespaceTrust(r identity.Request) []identity.Document {
+	if s.provider.kind == noProvider {
+		return nil
+	}
+	attribute, width := "attribute.namespace", "of the cluster's namespace"
+	if s.provider.kind != ofPool {
+		attribute, width = "namespace", "of the namespace in every cluster of the project"
+	}
+	number := cmp.Or(s.poolProject(), numberPlaceholder)
+	set := fmt.Sprintf("principalSet://%s/%s/%s", s.poolName(number), attribute, r.Namespace)
+	title := "In place of one binding for each ServiceAccount, and wider: this member is every ServiceAccount " + width
+	if number == numberPlaceholder {
+		title += fmt.Sprintf(" (replace %s by what `gcloud projects describe %s --format='value(projectNumber)'` prints)", numberPlaceholder, s.provider.project)
+	}
+	body := set + "\n"
+	if !s.direct() {
+		body = s.impersonationBinding(set)
+	}
+	return []identity.Document{{Title: title, Body: body}}
+}
+
+// flag is a flag of gcloud, left out if its value is not known.
+func flag(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return " --" + name + " " + value
+}
