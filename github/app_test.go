@@ -5,6 +5,8 @@ package github_test
 import (
 	"crypto/rsa"
 	"fmt"
+	"io"
+	"net/http"
 	"testing"
 	"time"
 
@@ -160,6 +162,33 @@ func TestAnAppsTokenMeetsTheSameTroubles(t *testing.T) {
 	s.step(91 * time.Second)
 	_, err = c.Register(t.Context(), github.Registration{Name: "r0"})
 	require.NoError(t, err)
+}
+
+func TestARefusedAppTokenLeaksNoConnection(t *testing.T) {
+	app := newApp(t)
+	s := start(t, sim.Options{Clock: clock.RealClock{}})
+	var open int
+	count := roundTripper(func(r *http.Request) (*http.Response, error) {
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil {
+			open++
+			resp.Body = countedBody{ReadCloser: resp.Body, open: &open}
+		}
+		return resp, err
+	})
+	_, err := app.client(t, s, organization, github.WithTransport(count)).Register(t.Context(), github.Registration{Name: "r0"})
+	assertDenied(t, err, 404)
+	assert.Zero(t, open, "bodies that were not closed")
+}
+
+type countedBody struct {
+	io.ReadCloser
+	open *int
+}
+
+func (b countedBody) Close() error {
+	*b.open--
+	return b.ReadCloser.Close()
 }
 
 // A slow GitHub once blocked workers for 20 minutes: each waited for the App's token after the one before had timed out.

@@ -78,7 +78,7 @@ func TestScopesDoNotSeeEachOthersRunners(t *testing.T) {
 func TestGitHubComHasItsOwnBasePath(t *testing.T) {
 	s := start(t, sim.Options{})
 	var paths []string
-	c := newClient(t, parse(t, map[string]string{github.KeyToken: token}), organization, github.WithTransport(toward{host: s.url, paths: &paths}))
+	c := newClient(t, parse(t, map[string]string{github.KeyToken: token}), organization, github.WithTransport(toward(s.url, &paths)))
 	_, err := c.Register(t.Context(), github.Registration{Name: "web-1"})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"api.github.com/orgs/acme/actions/runners/generate-jitconfig"}, paths)

@@ -5,6 +5,7 @@ package github_test
 import (
 	"errors"
 	"net/http"
+	"strconv"
 	"testing"
 	"time"
 
@@ -124,6 +125,26 @@ func TestAServerWithoutRateLimits(t *testing.T) {
 		_, _, err := c.Find(t.Context(), "web-1")
 		require.NoError(t, err)
 	}
+}
+
+func TestABudgetThatIsFilledEarlyIsUsed(t *testing.T) {
+	remaining := "0"
+	c := answering(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-RateLimit-Remaining", remaining)
+		w.Header().Set("X-RateLimit-Reset", strconv.FormatInt(time.Now().Add(time.Hour).Unix(), 10))
+		_, _ = w.Write([]byte(`{"id": 1}`))
+	})
+	_, _, err := c.Find(t.Context(), "web-1")
+	require.NoError(t, err)
+	_, _, err = c.Find(t.Context(), "web-1")
+	_, limited := errors.AsType[*github.RateLimited](err)
+	require.True(t, limited, "%v", err)
+
+	remaining = "10"
+	_, _, err = c.Status(t.Context(), 1) // its budget is not known yet, and so it is tried
+	require.NoError(t, err)
+	_, _, err = c.Find(t.Context(), "web-1")
+	require.NoError(t, err)
 }
 
 // About 20 runners used up 5000 calls an hour, as each was looked for in a list of all, again and again.

@@ -106,14 +106,15 @@ func pkcs1(key *rsa.PrivateKey) string {
 }
 
 // toward sends what is meant for another host to the simulator, and keeps the paths.
-type toward struct {
-	host  string
-	paths *[]string
+func toward(url string, paths *[]string) roundTripper {
+	return func(r *http.Request) (*http.Response, error) {
+		*paths = append(*paths, r.URL.Host+r.URL.Path)
+		r = r.Clone(r.Context())
+		r.URL.Scheme, r.URL.Host = "http", strings.TrimPrefix(url, "http://")
+		return http.DefaultTransport.RoundTrip(r)
+	}
 }
 
-func (d toward) RoundTrip(r *http.Request) (*http.Response, error) {
-	*d.paths = append(*d.paths, r.URL.Host+r.URL.Path)
-	r = r.Clone(r.Context())
-	r.URL.Scheme, r.URL.Host = "http", strings.TrimPrefix(d.host, "http://")
-	return http.DefaultTransport.RoundTrip(r)
-}
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

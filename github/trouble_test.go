@@ -100,15 +100,11 @@ func TestCallsSayWhoMakesThem(t *testing.T) {
 	app := newApp(t)
 	s := start(t, sim.Options{Apps: []sim.App{app.registered("*")}})
 	var agents []string
-	spy := spyTransport(func(r *http.Request) { agents = append(agents, r.Header.Get("User-Agent")) })
+	spy := roundTripper(func(r *http.Request) (*http.Response, error) {
+		agents = append(agents, r.Header.Get("User-Agent"))
+		return http.DefaultTransport.RoundTrip(r)
+	})
 	_, err := app.client(t, s, organization, github.WithTransport(spy)).Register(t.Context(), github.Registration{Name: "web-1"})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"runner-identity", "runner-identity"}, agents, "the App's token and the call")
-}
-
-type spyTransport func(*http.Request)
-
-func (s spyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	s(r)
-	return http.DefaultTransport.RoundTrip(r)
 }

@@ -35,7 +35,7 @@ func (g registration) problem(groups []Group) string {
 }
 
 func register(s *Simulator, r request) answer {
-	var g registration
+	g := registration{WorkFolder: "_work"}
 	if err := json.NewDecoder(io.LimitReader(r.Body, 1<<20)).Decode(&g); err != nil {
 		return refuse(http.StatusBadRequest, "Problems parsing JSON")
 	}

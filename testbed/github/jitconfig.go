@@ -3,7 +3,6 @@
 package github
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
@@ -18,7 +17,7 @@ func jitConfig(r *Runner, workFolder string) string {
 		".runner": map[string]string{
 			"AgentId": strconv.FormatInt(r.ID, 10), "AgentName": r.Name, "PoolId": strconv.FormatInt(r.GroupID, 10),
 			"PoolName": "Default", "DisableUpdate": "True", "Ephemeral": "True", "ServerUrl": "https://pipelines.example.com/",
-			"GitHubUrl": "https://github.com/" + r.Scope, "WorkFolder": cmp.Or(workFolder, "_work"),
+			"GitHubUrl": "https://github.com/" + r.Scope, "WorkFolder": workFolder,
 		},
 		".credentials": map[string]any{
 			"Scheme": "OAuth",
