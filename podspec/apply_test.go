@@ -208,3 +208,17 @@ func TestAMalformedPodIsAnErrorThatSaysWhere(t *testing.T) {
 		})
 	}
 }
+
+func TestDefaultsOfTheAPIServerAreNotAnotherSource(t *testing.T) {
+	plan := podspec.Of(chainPlan(), identity.Runner, "", nil)
+	for name, source := range map[string]string{
+		"filled in":     `{defaultMode: 420, sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: token}}, {downwardAPI: {items: [{path: aws/config, fieldRef: {apiVersion: v1, fieldPath: "metadata.annotations['file.runner-identity.dev/aws_config']"}}]}}]}`,
+		"not filled in": `{sources: [{serviceAccountToken: {audience: sts.amazonaws.com, path: token}}, {downwardAPI: {items: [{path: aws/config, fieldRef: {fieldPath: "metadata.annotations['file.runner-identity.dev/aws_config']"}}]}}]}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, conflicts := apply(t, parse[podspec.Object](t,
+				`{spec: {containers: [{name: runner}], volumes: [{name: runner-identity, projected: `+source+`}]}}`), plan, podspec.RunnerContainer)
+			assert.Empty(t, conflicts)
+		})
+	}
+}
