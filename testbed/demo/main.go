@@ -21,12 +21,13 @@ func main() {
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *sample, *keep); err != nil {
-		stop()
-		if errors.Is(err, context.Canceled) {
-			fmt.Fprintln(os.Stderr, "interrupted; everything is cleaned up")
-			os.Exit(130)
-		}
+
+	err := run(ctx, *sample, *keep)
+	if ctx.Err() != nil {
+		fmt.Fprintln(os.Stderr, "\ninterrupted; everything is cleaned up")
+		os.Exit(130)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo failed:", err)
 		os.Exit(1)
 	}
@@ -49,7 +50,6 @@ func run(ctx context.Context, sample string, keep bool) (err error) {
 	if keep {
 		w.explain()
 		<-ctx.Done()
-		fmt.Println("\ncleaning up")
 	}
 	return nil
 }
