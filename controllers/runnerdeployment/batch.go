@@ -63,7 +63,7 @@ func (c *Controller) merge(s *scope, done result) {
 		c.account(s, r, done.marked)
 	}
 	if done.busy {
-		r.busyUntil = s.memory.ran(r.record.uid, s.now)
+		r.busyUntil = s.memory.ran(r, s.now)
 	}
 	s.put(r, done.gone)
 	if done.gone {

@@ -43,6 +43,8 @@ type memory struct {
 type busy struct {
 	until time.Time
 	step  time.Duration
+	// alive is whether its pod was, when GitHub was asked.
+	alive bool
 }
 
 func (c *Controller) memory(key types.NamespacedName) *memory {
@@ -79,10 +81,19 @@ func (m *memory) load(uid types.UID, status *v1alpha1.RunnerDeploymentStatus) {
 
 // ran notes that a runner runs a job, and says when it is asked for again: a runner ends with its job, and that is an event, so
 // asking is only for those that do not.
-func (m *memory) ran(record types.UID, now time.Time) time.Time {
-	step := min(max(busyFirst, 2*m.busy[record].step), busyMost)
-	m.busy[record] = busy{until: now.Add(step), step: step}
-	return m.busy[record].until
+func (m *memory) ran(r runner, now time.Time) time.Time {
+	step := min(max(busyFirst, 2*m.busy[r.record.uid].step), busyMost)
+	m.busy[r.record.uid] = busy{until: now.Add(step), step: step, alive: r.counts()}
+	return m.busy[r.record.uid].until
+}
+
+// busyUntil is when GitHub is asked for a runner again. What it said while the pod was alive does not hold when that has ended.
+func (m *memory) busyUntil(r runner) time.Time {
+	known := m.busy[r.record.uid]
+	if known.alive && !r.counts() {
+		return time.Time{}
+	}
+	return known.until
 }
 
 // failed lengthens the back-off. Runners that fail while it runs were made before it began: they say nothing new.

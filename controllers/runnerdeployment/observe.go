@@ -48,10 +48,11 @@ func (c *Controller) read(ctx context.Context, from client.Reader, s *scope) err
 	}
 	s.runners, s.observed = nil, true
 	for _, r := range records {
-		one := runner{record: r, busyUntil: s.memory.busy[r.uid].until}
+		one := runner{record: r}
 		if p := byName[r.name]; p != nil && ownedBy(p, r) {
 			one.pod = podOf(p)
 		}
+		one.busyUntil = s.memory.busyUntil(one)
 		s.runners = append(s.runners, one)
 	}
 	return nil
@@ -87,6 +88,7 @@ func (c *Controller) seek(ctx context.Context, s *scope) error {
 			return fmt.Errorf("read pod %s: %w", r.record.name, err)
 		case ownedBy(found, r.record):
 			s.runners[i].pod = podOf(found)
+			s.runners[i].busyUntil = s.memory.busyUntil(s.runners[i])
 		}
 	}
 	return nil
