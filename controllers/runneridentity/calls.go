@@ -6,10 +6,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/runner-identity/runner-identity/identity"
 )
@@ -61,6 +64,16 @@ type call struct {
 	clock   clock.PassiveClock
 	// do makes the call. It returns a credential or a detail, and when the call is due again.
 	do func(context.Context) (outcome, error)
+}
+
+// first reports whether this program sees an identity for the first time.
+func (c *calls) first(identity client.ObjectKey, now time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entry(callKey{kind: "seen", account: identity.String()}, now)
+	seen := e.made
+	e.made = true
+	return !seen
 }
 
 // seed remembers an outcome of an earlier life of this program, unless there is a newer one.
@@ -124,7 +137,9 @@ func (c call) run(ctx context.Context, gate chan struct{}) (o outcome) {
 	defer func() { <-gate }()
 	defer func() {
 		if p := recover(); p != nil {
-			o = outcome{err: fmt.Errorf("provider %s panicked: %v", c.key.provider, p)}
+			// Not the value: it may repeat the token. The stack has addresses only.
+			logr.FromContextOrDiscard(ctx).Info("provider panicked", "provider", c.key.provider, "stack", string(debug.Stack()))
+			o = outcome{err: fmt.Errorf("provider %s panicked with a %T: see the controller's log", c.key.provider, p)}
 		}
 	}()
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)

@@ -33,17 +33,17 @@ type metrics struct {
 var _ prometheus.Collector = (*metrics)(nil)
 
 func (m *metrics) loggedIn(provider, reason string, took time.Duration) {
-	m.make()
+	m.prepare()
 	m.logins.WithLabelValues(provider, reason).Inc()
 	m.duration.WithLabelValues(provider).Observe(took.Seconds())
 }
 
 func (m *metrics) exchanged(provider, reason string) {
-	m.make()
+	m.prepare()
 	m.exchanges.WithLabelValues(provider, reason).Inc()
 }
 
-func (m *metrics) make() {
+func (m *metrics) prepare() {
 	m.once.Do(func() {
 		m.logins = prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "runner_identity_logins_total", Help: "Registry logins tried, by what came of them.",
@@ -60,7 +60,7 @@ func (m *metrics) make() {
 
 // Describe tells the registry which metrics there are.
 func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	m.make()
+	m.prepare()
 	m.logins.Describe(ch)
 	m.duration.Describe(ch)
 	m.exchanges.Describe(ch)
@@ -69,7 +69,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 
 // Collect gives the registry the values.
 func (m *metrics) Collect(ch chan<- prometheus.Metric) {
-	m.make()
+	m.prepare()
 	m.logins.Collect(ch)
 	m.duration.Collect(ch)
 	m.exchanges.Collect(ch)

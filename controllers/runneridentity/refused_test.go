@@ -3,6 +3,7 @@
 package runneridentity_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,15 @@ func TestIdentitiesThatDoNotResolve(t *testing.T) {
 	assert.Zero(t, w.cloud.Calls(simaws.STS, "AssumeRoleWithWebIdentity"))
 }
 
+func TestANameTooLongForALabelIsRefusedInWords(t *testing.T) {
+	w := newWorld(t)
+	name := strings.Repeat("a", 64)
+	w.newIdentity(t, name)
+	ri, result := w.reconcile(t, w.controller(t), name)
+	assert.Contains(t, condition(ri, v1alpha1.ConditionReady), "False InvalidSpec: metadata.name")
+	assert.Zero(t, result.RequeueAfter)
+}
+
 func TestASpecThatBecomesInvalidKeepsTheLastWholePlan(t *testing.T) {
 	w := newWorld(t)
 	c := w.controller(t)
@@ -96,6 +106,7 @@ func TestWhatTheAdminNoLongerAllowsIsTakenAwayAtOnce(t *testing.T) {
 	require.NoError(t, w.Update(t.Context(), p))
 	ri, _ := w.reconcile(t, c, "ci")
 	assert.Contains(t, condition(ri, v1alpha1.ConditionReady), "False NotAllowed")
+	assert.Contains(t, condition(ri, v1alpha1.ConditionRegistryLoginReady), "Unknown NotAllowed")
 	assert.Nil(t, ri.Status.Plan)
 	assert.Empty(t, ri.Status.Principal)
 	assert.Empty(t, ri.Finalizers)
@@ -161,4 +172,37 @@ func TestAHostThatFailsDoesNotLoseTheOthers(t *testing.T) {
 	assert.NotEmpty(t, ri.Status.Registries[1].Error, "the role has no right to ECR Public")
 	assert.Contains(t, condition(ri, v1alpha1.ConditionRegistryLoginReady), "False IdentityDenied: public.ecr.aws: ")
 	assert.NotNil(t, ri.Status.Plan)
+}
+
+func TestAProvidersNewEndpointIsAskedAtOnce(t *testing.T) {
+	w := newWorld(t)
+	c := w.controller(t)
+	w.newIdentity(t, "ci")
+	good, _ := w.reconcile(t, c, "ci")
+
+	p := &v1alpha1.IdentityProvider{}
+	require.NoError(t, w.Get(t.Context(), client.ObjectKey{Name: w.provider}, p))
+	p.Spec.AWS.Endpoints.STS = "http://127.0.0.1:1"
+	require.NoError(t, w.Update(t.Context(), p))
+	bad, _ := w.reconcile(t, c, "ci")
+	assert.Equal(t, good.Status.PlanHash, bad.Status.PlanHash)
+	assert.Contains(t, condition(bad, v1alpha1.ConditionPrincipalVerified), "False CloudUnreachable")
+}
+
+func TestAnAnswerThatComesLateIsPickedUp(t *testing.T) {
+	w := newWorld(t)
+	c := w.controller(t)
+	c.CallWait = time.Nanosecond
+	w.newIdentity(t, "ci")
+	ri, result := w.reconcile(t, c, "ci")
+	require.Contains(t, condition(ri, v1alpha1.ConditionPrincipalVerified), "Unknown Progressing")
+	assert.Contains(t, condition(ri, v1alpha1.ConditionRegistryLoginReady), "Unknown Progressing")
+	assert.Contains(t, condition(ri, v1alpha1.ConditionReady), "Unknown Progressing")
+	assert.NotNil(t, ri.Status.Plan, "pods need not wait")
+	assert.LessOrEqual(t, result.RequeueAfter, time.Second)
+	require.Eventually(t, func() bool {
+		ri, _ := w.reconcile(t, c, "ci")
+		return strings.HasPrefix(condition(ri, v1alpha1.ConditionReady), "True")
+	}, soon, often)
+	w.requireLoggedIn(t, "ci-registry")
 }

@@ -17,10 +17,18 @@ import (
 	"github.com/runner-identity/runner-identity/resolve"
 )
 
+// maxName is the longest name that is a label's value.
+const maxName = 63
+
 // resolve finds the provider and plans. An identity that does not resolve keeps the plan of its last good spec, both parts of
 // it: jobs of runners that run already go on as they began. No new runner starts from it, because ServiceAccountReady is
 // then False for the new generation. What the admin does not allow is taken away at once, plan, binding and logins.
 func (c *Controller) resolve(ctx context.Context, s *scope) error {
+	if len(s.identity.Name) > maxName {
+		s.condition(v1alpha1.ConditionServiceAccountReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, fmt.Sprintf(
+			"metadata.name: %q is longer than %d characters; it is the value of a label on all that is made for it", s.identity.Name, maxName))
+		return errStop
+	}
 	in, err := c.input(ctx, s)
 	if err != nil {
 		return err
@@ -85,7 +93,10 @@ func (c *Controller) readAccount(ctx context.Context, s *scope, name string, pul
 // revoke takes away all that pods get an identity from. Accounts stay, bare.
 func (c *Controller) revoke(ctx context.Context, s *scope) error {
 	status := &s.identity.Status
-	status.Plan, status.PlanHash, status.Principal, status.Carrier = nil, "", "", nil
+	status.Plan, status.PlanHash, status.Principal, status.Carrier, status.VerifiedAt = nil, "", "", nil, nil
+	for _, kind := range []string{v1alpha1.ConditionPrincipalVerified, v1alpha1.ConditionRegistryLoginReady} {
+		s.condition(kind, metav1.ConditionUnknown, v1alpha1.ReasonNotAllowed, "not tried: the identity is not allowed")
+	}
 	if err := c.releaseAccounts(ctx, s.identity, c.Client, nil); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
@@ -62,8 +63,11 @@ func (s *scope) reportVerified(got outcome) {
 }
 
 // seedVerified takes over what an earlier life of this program found out, so that a restart does not ask the cloud for every
-// identity at once.
+// identity at once. Later, a new key means that the admin changed something that the plan does not show: that is asked about.
 func (c *Controller) seedVerified(s *scope, key callKey) {
+	if !c.calls.first(client.ObjectKeyFromObject(s.identity), c.Clock.Now()) {
+		return
+	}
 	have := s.before.Status
 	verified := meta.FindStatusCondition(have.Conditions, v1alpha1.ConditionPrincipalVerified)
 	if verified == nil || verified.Status != metav1.ConditionTrue || verified.ObservedGeneration != s.identity.Generation ||
