@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
@@ -143,7 +144,7 @@ func TestAPodWithoutOurLabelIsStillFound(t *testing.T) {
 	w.runs(pod.Name)
 	w.settle("ci")
 	w.line.mend(0, false)
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":null}}`))
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":null}}`))
 	require.NoError(t, w.user.Patch(t.Context(), &pod, patch))
 	w.settle("ci")
 	assert.Empty(t, w.line.sent())

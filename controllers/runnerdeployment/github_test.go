@@ -17,7 +17,7 @@ import (
 
 func TestGitHubTroubleIsReportedAndNothingElseStops(t *testing.T) {
 	cases := map[string]struct {
-		spoil      func(w *world)
+		spoil       func(w *world)
 		wantReason  string
 		wantMessage string
 		retry       time.Duration

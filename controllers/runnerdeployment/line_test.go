@@ -74,3 +74,9 @@ func (l *line) mend(cutAt int, lose bool) {
 	defer l.mu.Unlock()
 	l.writes, l.cutAt, l.lose, l.dead = nil, cutAt, lose, false
 }
+
+func (l *line) isDead() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dead
+}

@@ -52,7 +52,9 @@ func (c *Controller) read(ctx context.Context, from client.Reader, s *scope) err
 		if p := byName[r.name]; p != nil && ownedBy(p, r) {
 			one.pod = podOf(p)
 		}
-		one.busyUntil = s.memory.busyUntil(one)
+		if !s.forced() {
+			one.busyUntil = s.memory.busyUntil(one)
+		}
 		s.runners = append(s.runners, one)
 	}
 	return nil
@@ -88,7 +90,6 @@ func (c *Controller) seek(ctx context.Context, s *scope) error {
 			return fmt.Errorf("read pod %s: %w", r.record.name, err)
 		case ownedBy(found, r.record):
 			s.runners[i].pod = podOf(found)
-			s.runners[i].busyUntil = s.memory.busyUntil(s.runners[i])
 		}
 	}
 	return nil

@@ -35,7 +35,9 @@ func (c *Controller) finish(ctx context.Context, s *scope) error {
 // retire ends runners that are too many or of an older template. A busy one stays, and the next best is asked.
 func (c *Controller) retire(ctx context.Context, s *scope) error {
 	for {
-		victims := slices.DeleteFunc(s.decide().retire, func(r runner) bool { return c.closed(ctx, s, r.record.target) })
+		victims := slices.DeleteFunc(s.decide().retire, func(r runner) bool {
+			return !s.forced() && c.closed(ctx, s, r.record.target)
+		})
 		if len(victims) == 0 || c.late(s) {
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -22,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	logf "sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
@@ -31,7 +33,10 @@ import (
 	githubsim "github.com/runner-identity/runner-identity/testbed/github"
 )
 
-func TestMain(m *testing.M) { cluster.Main(m, "../../config/crd") }
+func TestMain(m *testing.M) {
+	logf.SetLogger(logr.Discard())
+	cluster.Main(m, "../../config/crd")
+}
 
 const token = "ghp_simulated"
 
