@@ -41,8 +41,11 @@ func main() {
 
 func run(in, out string) error {
 	files, err := filepath.Glob(filepath.Join(in, "*.yaml"))
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("no *.yaml in %s (%v)", in, err)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no *.yaml in %s", in)
 	}
 	var names []string
 	for _, file := range files {

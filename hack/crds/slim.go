@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 
@@ -30,8 +31,11 @@ func slim(crd map[string]any, kinds map[string]reflect.Type) error {
 	}
 	for _, version := range versions.([]any) {
 		schema, ok, err := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema")
-		if err != nil || !ok {
-			return fmt.Errorf("kind %s: no schema (%v)", kind, err)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return fmt.Errorf("kind %s: no schema", kind)
 		}
 		walk(schema.(map[string]any), goType)
 	}
@@ -95,6 +99,7 @@ func walkStruct(schema map[string]any, t reflect.Type) {
 // strip removes the descriptions of a schema and of all below it, but not a property that is called description.
 func strip(schema map[string]any) {
 	delete(schema, "description")
+	bound(schema)
 	properties, _ := schema["properties"].(map[string]any)
 	for _, property := range properties {
 		strip(property.(map[string]any))
@@ -105,6 +110,23 @@ func strip(schema map[string]any) {
 		}
 	}
 }
+
+// bound refuses what Go cannot read.
+func bound(schema map[string]any) {
+	switch {
+	case schema["pattern"] == quantity:
+		schema["pattern"] = safeQuantity
+	case schema["x-kubernetes-int-or-string"] == true:
+		schema["minimum"], schema["maximum"] = math.MinInt32, math.MaxInt32
+	}
+}
+
+// The pattern of quantities that controller-gen writes lets through what Go cannot read (1e.5), and what it reads for hours
+// (1e999999999): either would stop the controller for everyone. Ours takes one or two digits as exponent.
+const (
+	quantity     = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+	safeQuantity = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
+)
 
 // oneLine is a schema that nobody reads here. Most of the size of a definition is the indentation of such schemas.
 type oneLine map[string]any

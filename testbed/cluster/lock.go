@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 	"time"
@@ -42,4 +43,6 @@ func waitLock(ctx context.Context, path string, waiting func()) (*os.File, error
 	}
 }
 
-func isBusy(err error) bool { return err == syscall.EWOULDBLOCK || err == syscall.EINTR }
+func isBusy(err error) bool {
+	return errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR)
+}

@@ -122,9 +122,10 @@ func TestAProgramThatEndsIsReportedWithItsLastWords(t *testing.T) {
 }
 
 func TestDirectoriesOfDeadProcessesAreSwept(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	dead, err := os.MkdirTemp("", dirPrefix)
-	require.NoError(t, err)
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	dead := filepath.Join(tmp, dirPrefix+"dead")
+	require.NoError(t, os.Mkdir(dead, 0o700))
 	touch(t, dead, "lock")
 	living := &Cluster{}
 

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,8 +17,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "up:", err)
 		os.Exit(1)
@@ -40,7 +40,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	if err := c.InstallCRDs(ctx, *crds); err != nil {
-		return fmt.Errorf("%w (stopped: %v)", err, c.Stop())
+		return errors.Join(err, c.Stop())
 	}
 	fmt.Printf("export KUBECONFIG=%s\n", c.Kubeconfig)
 	<-ctx.Done()
