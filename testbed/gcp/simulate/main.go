@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Simulate runs the simulated Google Cloud until it is interrupted. See the README of the directory above.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/runner-identity/runner-identity/testbed/gcp"
+)
+
+const stopTimeout = 5 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "simulate:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	c, err := o.config(ctx)
+	if err != nil {
+		return err
+	}
+	c.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	s, err := gcp.New(c)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return err
+	}
+	// What scripts read: the endpoint, then a metadata server for the pod.
+	fmt.Printf("http://%s\n", listener.Addr())
+	if o.pod != "" {
+		host, err := o.startMetadata(s)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		fmt.Println(host)
+	}
+	return serve(ctx, s, listener)
+}
+
+func serve(ctx context.Context, handler http.Handler, listener net.Listener) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: stopTimeout}
+	stopped := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		stopped <- server.Shutdown(last)
+	}()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return <-stopped
+}
