@@ -125,14 +125,22 @@ func (t trial) adviseValue(op, key, value string) []string {
 	if isAud && strings.HasPrefix(value, subjectPrefix) {
 		advice = append(advice, fmt.Sprintf("%q is a subject: the key has to be %s:sub", value, t.keys.issuer))
 	}
-	if isSub && !strings.HasPrefix(value, subjectPrefix) && !like(value, t.keys.claims.Subject) {
-		advice = append(advice, fmt.Sprintf("%q is not a subject of Kubernetes: %s<namespace>:<name>", value, subjectPrefix))
-	}
-	if isSub && value != t.keys.claims.Subject && strings.EqualFold(value, t.keys.claims.Subject) {
-		advice = append(advice, fmt.Sprintf("%q differs from the token's %q in upper and lower case only", value, t.keys.claims.Subject))
-	}
-	if isSub && value == subjectPrefix+"*" {
-		advice = append(advice, "every ServiceAccount of the cluster can assume the role")
+	if isSub {
+		advice = append(advice, t.adviseSubject(value)...)
 	}
 	return advice
+}
+
+// adviseSubject looks at a subject that a condition wants.
+func (t trial) adviseSubject(value string) []string {
+	have := t.keys.claims.Subject
+	switch {
+	case value == subjectPrefix+"*" || value == "*":
+		return []string{"every ServiceAccount of the cluster can assume the role"}
+	case value != have && strings.EqualFold(value, have):
+		return []string{fmt.Sprintf("%q differs from the token's %q in upper and lower case only", value, have)}
+	case !strings.HasPrefix(value, subjectPrefix) && !like(value, have):
+		return []string{fmt.Sprintf("%q is not a subject of Kubernetes: %s<namespace>:<name>", value, subjectPrefix)}
+	}
+	return nil
 }

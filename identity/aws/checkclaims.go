@@ -18,13 +18,12 @@ func algorithms() []string { return []string{"RS256", "RS384", "RS512", "ES256",
 
 // checkClaims looks for what STS would refuse, without asking it.
 func (e exchange) checkClaims(c Claims, now time.Time) (string, error) {
-	issuer, err := url.Parse(c.Issuer)
+	issuer, err := e.checkIssuerClaim(c)
+	if err != nil {
+		return "", err
+	}
 	sub := subject(e.request.Namespace, e.request.Exchange())
 	switch {
-	case err != nil || issuer.Scheme != "https" || issuer.Host == "" || issuer.RawQuery != "" || issuer.User != nil:
-		return "", identity.Errorf(identity.Denied, "the issuer %q is not an https URL without a query: set the API server's --service-account-issuer", c.Issuer)
-	case e.request.Issuer != "" && e.request.Issuer != c.Issuer:
-		return "", identity.Errorf(identity.Denied, "the issuer is %q, and the IdentityProvider says %q: they have to be equal byte for byte", c.Issuer, e.request.Issuer)
 	case c.Subject != sub:
 		return "", identity.Errorf(identity.Invalid, "the subject is %q, wanted %q", c.Subject, sub)
 	case !slices.Contains(c.Audience, e.Audience):
@@ -39,6 +38,18 @@ func (e exchange) checkClaims(c Claims, now time.Time) (string, error) {
 		return "", identity.Errorf(identity.Denied, "the token is signed with %q; AWS takes %s", c.Algorithm, strings.Join(algorithms(), ", "))
 	}
 	return fmt.Sprintf("%s from %s for %s%s", c.Subject, c.Issuer, e.Audience, issuerWarning(issuer)), nil
+}
+
+// checkIssuerClaim checks that AWS could take the issuer at all, and that it is the one that is expected.
+func (e exchange) checkIssuerClaim(c Claims) (*url.URL, error) {
+	issuer, err := url.Parse(c.Issuer)
+	if err != nil || issuer.Scheme != "https" || issuer.Host == "" || issuer.RawQuery != "" || issuer.User != nil {
+		return nil, identity.Errorf(identity.Denied, "the issuer %q is not an https URL without a query: set the API server's --service-account-issuer", c.Issuer)
+	}
+	if e.request.Issuer != "" && e.request.Issuer != c.Issuer {
+		return nil, identity.Errorf(identity.Denied, "the issuer is %q, and the IdentityProvider says %q: they have to be equal byte for byte", c.Issuer, e.request.Issuer)
+	}
+	return issuer, nil
 }
 
 // issuerWarning names what is likely to be refused by the real AWS. It is no failure: a simulated or private STS takes it.

@@ -87,9 +87,9 @@ func ecrRules() []rule {
 // loginRefused is the error for a login that ECR did not give.
 func (e exchange) loginRefused(f failure, reg registry) error {
 	principal, _ := e.principal()
-	actions := actionECRToken
+	actions := permitPrivateLogin
 	if reg.public {
-		actions = actionPublicToken + " and " + actionBearerToken
+		actions = permitPublicLogin + " and " + permitBearer
 	}
 	names := strings.NewReplacer("{role}", principal.arn, "{actions}", actions)
 	return f.classify(fmt.Sprintf("ecr for %s", reg.host), ecrRules(), names)

@@ -88,7 +88,7 @@ func (p *Provider) readJSON(ctx context.Context, at string, into any) error {
 		}
 		return unreachableError{why.Error()}
 	}
-	defer res.Body.Close() //nolint:errcheck // read to its end or given up: nothing is lost
+	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		return unreachableError{fmt.Sprintf("%s answers HTTP %d", at, res.StatusCode)}
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	actionECRToken    = "ecr:GetAuthorizationToken"
-	actionPublicToken = "ecr-public:GetAuthorizationToken"
-	actionBearerToken = "sts:GetServiceBearerToken"
+	permitPrivateLogin = "ecr:GetAuthorizationToken"
+	permitPublicLogin  = "ecr-public:GetAuthorizationToken"
+	permitBearer       = "sts:GetServiceBearerToken"
 )
 
 // pullActions are what a pull does after the login.
@@ -26,13 +26,13 @@ func (s settings) registryPermissions() []identity.Document {
 	var statements []policyStatement
 	if repositories := s.repositories(); len(repositories) > 0 {
 		statements = append(statements,
-			policyStatement{Sid: "Login", Effect: "Allow", Action: one(actionECRToken), Resource: one("*")},
+			policyStatement{Sid: "Login", Effect: "Allow", Action: one(permitPrivateLogin), Resource: one("*")},
 			policyStatement{Sid: "Pull", Effect: "Allow", Action: pullActions(), Resource: repositories},
 		)
 	}
 	if slices.ContainsFunc(s.hosts, func(r registry) bool { return r.public }) {
 		statements = append(statements, policyStatement{
-			Sid: "LoginToPublic", Effect: "Allow", Action: oneOrMore{actionPublicToken, actionBearerToken}, Resource: one("*"),
+			Sid: "LoginToPublic", Effect: "Allow", Action: oneOrMore{permitPublicLogin, permitBearer}, Resource: one("*"),
 		})
 	}
 	if len(statements) == 0 {

@@ -124,25 +124,30 @@ func (w wrapped) Unwrap() identity.Provider { return w.Provider }
 
 func TestCapabilitiesAreFoundThroughWrappers(t *testing.T) {
 	assert.Empty(t, identitytest.Check(wrapped{sample{}}, sampleCases()...))
-	broken := sample{serves: func(string) bool { return false }}
-	assert.NotEmpty(t, identitytest.Check(wrapped{broken}, sampleCases()...))
+	deaf := sample{serves: func(string) bool { return false }}
+	assert.NotEmpty(t, identitytest.Check(wrapped{deaf}, sampleCases()...))
 }
 
 // changed is a provider whose plan is changed before it is returned.
 func changed(change func(*identity.Plan)) sample { return sample{change: change} }
 
-// badProviders break the promise that they are listed under.
-func badProviders() map[identitytest.Rule]map[string]identity.Provider {
+// broken are providers by the promise that they break.
+type broken = map[identitytest.Rule]map[string]identity.Provider
+
+// badProviders has some for each rule.
+func badProviders() broken {
+	all := broken{}
+	for _, some := range []broken{badBehaviour(), badPods(), badFiles(), badAnswers()} {
+		maps.Copy(all, some)
+	}
+	return all
+}
+
+// badBehaviour are about how a plan comes about.
+func badBehaviour() broken {
 	var calls atomic.Int64
 	shared := goodPlan()
-	env := func(e identity.Env) sample {
-		e.For = identity.Job
-		return changed(func(p *identity.Plan) { p.Env = append(p.Env, e) })
-	}
-	token := func(change func(*identity.Token)) sample {
-		return changed(func(p *identity.Plan) { change(&p.Tokens[0]) })
-	}
-	return map[identitytest.Rule]map[string]identity.Provider{
+	return broken{
 		identitytest.RuleName: {
 			"upper case": sample{name: func() string { return "AWS" }},
 			"empty":      sample{name: func() string { return "" }},
@@ -152,7 +157,7 @@ func badProviders() map[identitytest.Rule]map[string]identity.Provider {
 			"refuses a good request": sample{plan: func(identity.Request) (identity.Plan, error) {
 				return identity.Plan{}, identity.Errorf(identity.Invalid, "sample.role: no")
 			}},
-			"finds a problem that Plan does not": sample{validate: func(r identity.Request) []identity.Problem {
+			"finds a problem that Plan does not": sample{validate: func(identity.Request) []identity.Problem {
 				return []identity.Problem{{Field: "sample.role", Message: "no"}}
 			}},
 		},
@@ -175,15 +180,16 @@ func badProviders() map[identitytest.Rule]map[string]identity.Provider {
 		identitytest.RuleJSON: {
 			"has bytes that JSON replaces": changed(func(p *identity.Plan) { p.Files[0].Content = "caf\xe9" }),
 		},
-		identitytest.RuleSecrets: {
-			"a token in a file":           changed(func(p *identity.Plan) { p.Files[0].Content = "eyJhbGciOiJSUzI1.eyJpc3MiOiJodHRw.c2ln" }),
-			"a private key in a file":     changed(func(p *identity.Plan) { p.Files[0].Content = "-----BEGIN RSA PRIVATE KEY-----" }),
-			"an access key in a variable": changed(func(p *identity.Plan) { p.Env[0].Value = "ASIAABCDEFGHIJKLMNOP" }),
-			"the case's own secret":       changed(func(p *identity.Plan) { p.Env[0].Value = "x hunter2-hunter2 y" }),
-			"a secret in a trust document": sample{trust: func() identity.Trust {
-				return identity.Trust{Documents: []identity.Document{{Title: "t", Body: "hunter2-hunter2"}}}
-			}},
-		},
+	}
+}
+
+// badPods are about what pods and accounts get.
+func badPods() broken {
+	env := func(e identity.Env) sample {
+		e.For = identity.Job
+		return changed(func(p *identity.Plan) { p.Env = append(p.Env, e) })
+	}
+	return broken{
 		identitytest.RuleTargets: {
 			"a variable for the runner, when only the job was named": changed(func(p *identity.Plan) { p.Env[0].For = identity.Both }),
 			"a token for nobody":             changed(func(p *identity.Plan) { p.Tokens[0].For = 0 }),
@@ -209,6 +215,15 @@ func badProviders() map[identitytest.Rule]map[string]identity.Provider {
 			"a NUL byte":               env(identity.Env{Name: "A", Value: "x\x00"}),
 			"a kubelet expansion $(A)": env(identity.Env{Name: "A", Value: "$(B)"}),
 		},
+	}
+}
+
+// badFiles are about files, tokens and registries.
+func badFiles() broken {
+	token := func(change func(*identity.Token)) sample {
+		return changed(func(p *identity.Plan) { change(&p.Tokens[0]) })
+	}
+	return broken{
 		identitytest.RuleTokens: {
 			"no audience":                  token(func(t *identity.Token) { t.Audience = "" }),
 			"9 minutes":                    token(func(t *identity.Token) { t.Lifetime = 9 * time.Minute }),
@@ -240,6 +255,22 @@ func badProviders() map[identitytest.Rule]map[string]identity.Provider {
 			"serves everything":           sample{serves: func(string) bool { return true }},
 			"serves URLs":                 sample{serves: func(h string) bool { return h != "" }},
 			"cannot log in":               struct{ identity.Provider }{sample{}},
+		},
+	}
+}
+
+// badAnswers are about secrets, trust documents and refusals.
+func badAnswers() broken {
+	var calls atomic.Int64
+	return broken{
+		identitytest.RuleSecrets: {
+			"a token in a file":           changed(func(p *identity.Plan) { p.Files[0].Content = "eyJhbGciOiJSUzI1.eyJpc3MiOiJodHRw.c2ln" }),
+			"a private key in a file":     changed(func(p *identity.Plan) { p.Files[0].Content = "-----BEGIN RSA PRIVATE KEY-----" }),
+			"an access key in a variable": changed(func(p *identity.Plan) { p.Env[0].Value = "ASIAABCDEFGHIJKLMNOP" }),
+			"the case's own secret":       changed(func(p *identity.Plan) { p.Env[0].Value = "x hunter2-hunter2 y" }),
+			"a secret in a trust document": sample{trust: func() identity.Trust {
+				return identity.Trust{Documents: []identity.Document{{Title: "t", Body: "hunter2-hunter2"}}}
+			}},
 		},
 		identitytest.RuleTrust: {
 			"no document":         sample{trust: func() identity.Trust { return identity.Trust{} }},
@@ -317,8 +348,8 @@ func TestCasesThatCheckNothingAreReported(t *testing.T) {
 }
 
 func TestAViolationNamesItsCase(t *testing.T) {
-	broken := changed(func(p *identity.Plan) { p.Env[0].Value = "" })
-	found := identitytest.Check(broken, sampleCases()...)
+	empty := changed(func(p *identity.Plan) { p.Env[0].Value = "" })
+	found := identitytest.Check(empty, sampleCases()...)
 	require.Len(t, found, 1)
 	assert.Equal(t, "a job with a role: "+string(identitytest.RuleEnv)+": CLOUD_ROLE is empty", found[0].String())
 }
