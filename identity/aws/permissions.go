@@ -13,7 +13,7 @@ import (
 const (
 	permitPrivateLogin = "ecr:GetAuthorizationToken"
 	permitPublicLogin  = "ecr-public:GetAuthorizationToken"
-	permitBearer       = "sts:GetServiceBearerToken"
+	permitBearer       = "sts:GetServiceBearerToken" //nolint:gosec // the name of an action
 )
 
 // pullActions are what a pull does after the login.

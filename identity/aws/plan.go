@@ -14,7 +14,7 @@ import (
 // everything in place and changes nothing.
 const (
 	webhookVolume    = "aws-iam-token"
-	webhookTokenPath = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token"
+	webhookTokenPath = "/var/run/secrets/eks.amazonaws.com/serviceaccount/token" //nolint:gosec // a path
 	webhookSkipLabel = "eks.amazonaws.com/skip-pod-identity-webhook"
 
 	annotationRole       = "eks.amazonaws.com/role-arn"

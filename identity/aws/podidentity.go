@@ -8,7 +8,7 @@ import "github.com/runner-identity/runner-identity/identity"
 const (
 	podIdentityService  = "pods.eks.amazonaws.com"
 	podIdentityVolume   = "eks-pod-identity-token"
-	podIdentityToken    = "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount/eks-pod-identity-token"
+	podIdentityToken    = "/var/run/secrets/pods.eks.amazonaws.com/serviceaccount/eks-pod-identity-token" //nolint:gosec // a path
 	podIdentityJobToken = identity.Dir + "/aws/eks-pod-identity-token"
 	podIdentityURI      = "http://169.254.170.23/v1/credentials"
 	podIdentityLabel    = "eks.amazonaws.com/pod-identity"
