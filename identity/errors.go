@@ -11,11 +11,11 @@ import (
 type Reason string
 
 const (
-	// Invalid: the spec must change; no retry helps.
+	// Invalid means that the spec must change; no retry helps.
 	Invalid Reason = "InvalidIdentity"
-	// Denied: the cloud must change; retry slowly.
+	// Denied means that the cloud must change; retry slowly.
 	Denied Reason = "IdentityDenied"
-	// Unreachable: time must pass; retry with back-off.
+	// Unreachable means that time must pass; retry with back-off.
 	Unreachable Reason = "CloudUnreachable"
 )
 

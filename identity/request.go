@@ -47,7 +47,7 @@ func (r Request) Bound() []string {
 	if r.Targets.Has(Runner) {
 		bound = append(bound, r.Accounts.Runner)
 	}
-	if r.Targets.Has(Job) && !(r.Targets.Has(Runner) && r.Accounts.Job == r.Accounts.Runner) {
+	if r.Targets.Has(Job) && (!r.Targets.Has(Runner) || r.Accounts.Job != r.Accounts.Runner) {
 		bound = append(bound, r.Accounts.Job)
 	}
 	return bound

@@ -145,6 +145,10 @@ func principalsAllowed(in Input, plan identity.Plan) error {
 	if in.Provider == nil || len(in.Provider.Spec.AllowedPrincipals) == 0 {
 		return nil
 	}
+	if plan.Principal == "" {
+		return identity.Errorf(NotAllowed, "IdentityProvider %q has allowedPrincipals, and this identity does not say which principal it will be "+
+			"(with EKS Pod Identity the cluster's PodIdentityAssociation decides): use an IdentityProvider without allowedPrincipals for it", in.Provider.Name)
+	}
 	for _, principal := range append(slices.Clone(plan.Via), plan.Principal) {
 		if !slices.ContainsFunc(in.Provider.Spec.AllowedPrincipals, func(glob string) bool { return globMatches(glob, principal) }) {
 			return identity.Errorf(NotAllowed, "principal %q is not allowed by IdentityProvider %q, which allows: %q",

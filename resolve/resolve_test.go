@@ -161,6 +161,17 @@ func TestIdentityRefuses(t *testing.T) {
 			reason: resolve.NotAllowed,
 			want:   []string{"arn:aws:iam::111122223333:role/admin", "arn:aws:iam::111122223333:role/ci*"},
 		},
+		"a principal that cannot be known, where the admin allows only some": {
+			change: func(in *resolve.Input) {
+				in.Identity.Spec.Identity.AWS.RoleARN = ""
+				in.Provider = provider(func(s *v1alpha1.IdentityProviderSpec) {
+					s.AWS.RoleARN = ""
+					s.AllowedPrincipals = []string{"*"}
+				})
+			},
+			reason: resolve.NotAllowed,
+			want:   []string{"allowedPrincipals", "PodIdentityAssociation"},
+		},
 		"settings for another plug-in, which would be ignored without a word": {
 			change: func(in *resolve.Input) {
 				in.Identity.Spec.Identity.AWS = nil
