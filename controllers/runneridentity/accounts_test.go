@@ -133,13 +133,13 @@ func TestAccountsNoLongerWantedAreLetGo(t *testing.T) {
 	w := newWorld(t)
 	c := w.controller(t)
 	w.newAccount(t, "mine", nil)
-	ri := w.newIdentity(t, "ci", annotate)
+	w.newIdentity(t, "ci", annotate)
 	w.reconcile(t, c, "ci")
 	owned := w.account(t, "ci-runner")
 	require.Equal(t, role, owned.Annotations[roleKey])
 
 	t.Log("from an own account to the user's")
-	ri = w.identity(t, "ci")
+	ri := w.identity(t, "ci")
 	ri.Spec.Identity.ServiceAccounts.Runner = "mine"
 	require.NoError(t, w.Update(t.Context(), ri))
 	w.reconcile(t, c, "ci")

@@ -55,7 +55,7 @@ var _ reconcile.ObjectReconciler[*v1alpha1.RunnerIdentity] = (*Controller)(nil)
 // Reconcile brings one identity closer to what is asked.
 func (c *Controller) Reconcile(ctx context.Context, ri *v1alpha1.RunnerIdentity) (reconcile.Result, error) {
 	if !ri.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, c.finalize(ctx, ri)
+		return reconcile.Result{}, c.undo(ctx, ri)
 	}
 	waiting, stop := context.WithTimeout(ctx, cmp.Or(c.CallWait, defaultCallWait))
 	defer stop()
@@ -67,6 +67,6 @@ func (c *Controller) Reconcile(ctx context.Context, ri *v1alpha1.RunnerIdentity)
 		c.verify,
 		c.logins,
 	)
-	summarize(s)
+	sumUp(s)
 	return s.result(c.Clock.Now()), errors.Join(err, c.save(ctx, s))
 }

@@ -76,11 +76,11 @@ func TestKilledAnywhereItConverges(t *testing.T) {
 			name := fmt.Sprintf("ci-%d-%t", calls, lostAnswer)
 			// One account is adopted and one made, so that all there is to do is done.
 			w.newAccount(t, name+"-mine", map[string]string{"team": "build"}, "theirs")
-			ri := w.newIdentity(t, name, annotate, runAs(name+"-mine"), func(s *v1alpha1.RunnerIdentitySpec) {
+			w.newIdentity(t, name, annotate, runAs(name+"-mine"), func(s *v1alpha1.RunnerIdentitySpec) {
 				s.Identity.Targets = []v1alpha1.IdentityTarget{v1alpha1.TargetRunner, v1alpha1.TargetJob}
 			})
 			lived := w.survive(t, name, calls, lostAnswer)
-			ri = w.identity(t, name)
+			ri := w.identity(t, name)
 			require.Contains(t, condition(ri, v1alpha1.ConditionReady), "True", "killed at making it after %d calls", calls)
 			require.Equal(t, role, w.account(t, name+"-mine").Annotations[roleKey])
 			require.Equal(t, []string{"theirs", name + "-registry"}, pullSecrets(w.account(t, name+"-mine")))

@@ -16,8 +16,8 @@ import (
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 )
 
-// finalize undoes what was done to accounts of others. What the identity owns goes with it by owner reference.
-func (c *Controller) finalize(ctx context.Context, ri *v1alpha1.RunnerIdentity) error {
+// undo takes back what was done to accounts of others. What the identity owns goes with it by owner reference.
+func (c *Controller) undo(ctx context.Context, ri *v1alpha1.RunnerIdentity) error {
 	if !controllerutil.ContainsFinalizer(ri, v1alpha1.Finalizer) {
 		return nil
 	}

@@ -21,8 +21,8 @@ var summed = []string{
 	v1alpha1.ConditionRegistryLoginReady,
 }
 
-// summarize sets Ready: True if all is well or not needed, else what the first condition that is not says.
-func summarize(s *scope) {
+// sumUp sets Ready: True if all is well or not needed, else what the first condition that is not says.
+func sumUp(s *scope) {
 	for _, kind := range summed {
 		have := meta.FindStatusCondition(s.identity.Status.Conditions, kind)
 		switch {
