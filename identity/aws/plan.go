@@ -101,6 +101,7 @@ func (s settings) annotatePlan(targets identity.Target) identity.Plan {
 // stay with the first role). So the EKS webhook, which sets the variables, is kept off.
 func (s settings) chainPlan(targets identity.Target) identity.Plan {
 	p := s.common(targets)
+	p.Via = append([]string{s.RoleARN}, s.Chain[:len(s.Chain)-1]...)
 	p.Tokens = []identity.Token{{Path: tokenFile, Audience: s.Audience, Lifetime: s.lifetime, For: targets}}
 	p.Files = []identity.File{{Path: configFile, Content: s.configFile(), For: targets}}
 	p.Pods = []identity.PodMetadata{{Metadata: identity.Metadata{Labels: map[string]string{webhookSkipLabel: "true"}, For: targets}}}

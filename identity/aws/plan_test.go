@@ -133,6 +133,12 @@ func TestAChainIsHandedOverInAFileAndInNoVariable(t *testing.T) {
 	assert.Equal(t, []string{"444455556666.dkr.ecr.eu-west-1.amazonaws.com"}, p.Hosts(), "the principal's own registry")
 }
 
+func TestTheAdminsGuardRailsSeeEveryRoleOfAChain(t *testing.T) {
+	p := plan(t, request(t, with(func(s *v1alpha1.AWSDefaults) { s.Chain = []string{"arn:aws:iam::111122223333:role/hop", deployARN} })))
+	assert.Equal(t, []string{roleARN, "arn:aws:iam::111122223333:role/hop"}, p.Via, "else an allowed last role would let any first one through")
+	assert.Equal(t, deployARN, p.Principal)
+}
+
 func TestTheConfigFileOfAChainIsTheGoldenOne(t *testing.T) {
 	p := plan(t, request(t, with(func(s *v1alpha1.AWSDefaults) {
 		s.Chain = []string{deployARN, "arn:aws:iam::777788889999:role/path/prod"}
