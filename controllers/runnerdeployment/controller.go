@@ -5,6 +5,7 @@ package runnerdeployment
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 // +kubebuilder:rbac:groups=runner-identity.dev,resources=runnerdeployments,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=runner-identity.dev,resources=runnerdeployments/status,verbs=patch
+// +kubebuilder:rbac:groups=runner-identity.dev,resources=runnerdeployments/finalizers,verbs=update
 // +kubebuilder:rbac:groups=runner-identity.dev,resources=runneridentities,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
@@ -96,9 +98,13 @@ func (s *scope) phases(c *Controller) []func(context.Context, *scope) error {
 	if s.deleting() {
 		return []func(context.Context, *scope) error{c.observe, c.finish, c.retire, c.release}
 	}
-	return []func(context.Context, *scope) error{
-		c.hold, c.identify, c.render, c.observe, c.finish, c.retire, c.grow, c.dropIdentity,
-	}
+	// Twice, because the first runner of a new template lets the others of the old one go.
+	replace := []func(context.Context, *scope) error{c.retire, c.grow, c.retire, c.grow}
+	return slices.Concat(
+		[]func(context.Context, *scope) error{c.hold, c.identify, c.render, c.observe, c.finish},
+		replace,
+		[]func(context.Context, *scope) error{c.dropIdentity},
+	)
 }
 
 // requeue is when to come back although nothing changes; zero: not.

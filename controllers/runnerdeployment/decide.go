@@ -59,7 +59,7 @@ func decide(w wanted, runners []runner) work {
 			count++
 		}
 	}
-	out.retire = victims(w, live, count-w.replicas)
+	out.retire = victims(w, live, count)
 	// A pod's uid is noted even when nothing may be made: without it, a pod deleted by hand would be made again.
 	out.resume = slices.DeleteFunc(slices.Clone(live), func(r runner) bool {
 		return !r.incomplete() || named(out.retire, r.record.name) || (w.hold && r.pod == nil)
@@ -70,31 +70,56 @@ func decide(w wanted, runners []runner) work {
 	return out
 }
 
-// victims are the runners to retire: all, or those of an older template, or as many as are too many. A runner of an older
-// template frees its place by going, so the others are not looked at before it is known which of those could go.
-func victims(w wanted, live []runner, excess int) []runner {
+// victims are the runners to retire: all; or those of an older template; or as many as are too many. A runner of an older template
+// frees its place by going, so the others are not looked at before it is known which of those could go.
+func victims(w wanted, live []runner, count int) []runner {
 	if w.all {
 		return live
 	}
-	if old := slices.DeleteFunc(slices.Clone(live), func(r runner) bool { return !w.outdated(r) }); len(old) > 0 {
+	ordered := slices.SortedFunc(slices.Values(live), w.cheapest)
+	old, present := split(ordered, w.outdated)
+	made := slices.ContainsFunc(present, func(r runner) bool { return r.pod != nil })
+	switch {
+	case len(old) > 0 && made:
 		return old
+	case count > w.replicas:
+		return ordered[:min(count-w.replicas, len(ordered))]
+	case len(old) > 0 && len(present) == 0 && count == w.replicas:
+		// No pod was made of the present template yet. It is given one place: if the API server refuses it, that costs one runner.
+		return old[:1]
 	}
-	if excess <= 0 {
-		return nil
+	return nil
+}
+
+func split(runners []runner, is func(runner) bool) (yes, no []runner) {
+	for _, r := range runners {
+		if is(r) {
+			yes = append(yes, r)
+		} else {
+			no = append(no, r)
+		}
 	}
-	ordered := slices.SortedFunc(slices.Values(live), cheapest)
-	return ordered[:min(excess, len(ordered))]
+	return yes, no
 }
 
 func (w wanted) outdated(r runner) bool { return w.hash != "" && r.record.hash != w.hash }
 
-// cheapest orders runners by how little is lost when they go: no pod yet, not running yet, newest.
-func cheapest(a, b runner) int {
+// cheapest orders runners by how little is lost when they go: no pod yet, not running yet, of an older template, newest.
+func (w wanted) cheapest(a, b runner) int {
 	return cmp.Or(
 		cmp.Compare(a.progress(), b.progress()),
+		-cmp.Compare(w.rank(a), w.rank(b)),
 		b.age().Compare(a.age()),
 		cmp.Compare(a.record.name, b.record.name),
 	)
+}
+
+// rank is 1 for runners of an older template, 0 for those of the present one.
+func (w wanted) rank(r runner) int {
+	if w.outdated(r) {
+		return 1
+	}
+	return 0
 }
 
 func (r runner) progress() int {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -133,6 +134,12 @@ func TestASpecThatMakesNoPodIsReportedAndRetriedByNobody(t *testing.T) {
 			change: func(d *v1alpha1.RunnerDeployment) { d.Spec.Template.Spec.ContainerMode = v1alpha1.ContainerModeDind },
 			want:   `containerMode: "dind"`,
 		},
+		"a variable that is ours": {
+			change: func(d *v1alpha1.RunnerDeployment) {
+				d.Spec.Template.Spec.Env = []corev1.EnvVar{{Name: "ACTIONS_RUNNER_INPUT_JITCONFIG", Value: "mine"}}
+			},
+			want: "ACTIONS_RUNNER_INPUT_JITCONFIG",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -167,6 +174,28 @@ func TestAPodThatTheAPIServerRefusesCostsOneRegistration(t *testing.T) {
 	w.edit("ci", func(d *v1alpha1.RunnerDeployment) { d.Spec.Template.Spec.ServiceAccountName = "default" })
 	w.settle("ci")
 	w.consistent("ci", 5)
+}
+
+func TestATemplateThatTheAPIServerRefusesCostsOneIdleRunner(t *testing.T) {
+	w := newWorld(t)
+	w.deployment("ci", 5)
+	w.settle("ci")
+	names := w.podNames("ci")
+	w.runs(names...)
+	w.edit("ci", func(d *v1alpha1.RunnerDeployment) { d.Spec.Template.Spec.ServiceAccountName = "missing" })
+	result := w.settle("ci")
+	for range 3 {
+		w.step(result.RequeueAfter)
+		result = w.settle("ci")
+	}
+	assert.Len(t, w.podNames("ci"), 4)
+	left := w.podNames("ci")
+	assert.Subset(t, names, left)
+
+	w.edit("ci", func(d *v1alpha1.RunnerDeployment) { d.Spec.Template.Spec.ServiceAccountName = "" })
+	w.settle("ci")
+	w.consistent("ci", 5)
+	assert.Subset(t, w.podNames("ci"), left, "with the old template back, its runners stay")
 }
 
 func withIdentity(d *v1alpha1.RunnerDeployment) {

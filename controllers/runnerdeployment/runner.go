@@ -49,6 +49,12 @@ type pod struct {
 	cause string
 }
 
+// same is whether two observations of one pod say the same.
+func (p pod) same(as pod) bool {
+	p.created, as.created = time.Time{}, time.Time{}
+	return p == as
+}
+
 // An outcome is how a runner came to its end. It is also the label of the metric.
 type outcome string
 

@@ -6,7 +6,6 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -51,6 +50,6 @@ func podEvents() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isPod := e.ObjectOld.(*corev1.Pod)
 		now, isPodToo := e.ObjectNew.(*corev1.Pod)
-		return !isPod || !isPodToo || !equality.Semantic.DeepEqual(*podOf(before), *podOf(now))
+		return !isPod || !isPodToo || !podOf(before).same(*podOf(now))
 	}}
 }
