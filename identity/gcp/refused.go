@@ -78,8 +78,8 @@ func (e exchange) names(step string) *strings.Replacer {
 	return strings.NewReplacer(
 		"{provider}", e.provider.name,
 		"{update}", e.updateProvider(),
-		"{audience}", e.Audience,
-		"{issuer}", cmp.Or(issuerOf(e.token), e.request.Issuer, issuerPlaceholder),
+		"{audience}", quoted(e.Audience),
+		"{issuer}", quoted(cmp.Or(issuerOf(e.token), e.request.Issuer, issuerPlaceholder)),
 		"{subject}", e.provider.subject(namespace, name),
 		"{account}", e.account.email,
 		"{member}", e.member(namespace, name),

@@ -5,6 +5,7 @@ package gcp
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/runner-identity/runner-identity/identity"
@@ -71,10 +72,10 @@ func (s settings) poolCommands(r identity.Request) string {
 	w := s.provider
 	create := fmt.Sprintf("gcloud iam workload-identity-pools create %s --project %s --location global\n", w.pool, w.project)
 	create += fmt.Sprintf("gcloud iam workload-identity-pools providers create-oidc %s --project %s --location global --workload-identity-pool %s --issuer-uri %s",
-		w.id, w.project, w.pool, cmp.Or(r.Issuer, issuerPlaceholder))
+		w.id, w.project, w.pool, quoted(cmp.Or(r.Issuer, issuerPlaceholder)))
 	create += ` --attribute-mapping "google.subject=assertion.sub,attribute.namespace=assertion['kubernetes.io']['namespace']"`
 	if s.Audience != w.tokenAudience() {
-		create += " --allowed-audiences " + s.Audience
+		create += " --allowed-audiences " + quoted(s.Audience)
 	}
 	return create + "\n"
 }
@@ -90,11 +91,11 @@ func (s settings) impersonationTrust(r identity.Request) []identity.Document {
 	if s.direct() {
 		return nil
 	}
-	var commands strings.Builder
+	commands := ""
 	for _, name := range r.Bound() {
-		commands.WriteString(s.impersonationBinding(s.memberOrPool(r.Namespace, name)))
+		commands += s.impersonationBinding(s.memberOrPool(r.Namespace, name))
 	}
-	return []identity.Document{{Title: "Binding on the Google service account, once for each ServiceAccount", Body: commands.String()}}
+	return documents("Binding on the Google service account, once for each ServiceAccount", commands)
 }
 
 // memberOrPool is the member for a ServiceAccount, also where nobody is known to vouch for it.
@@ -112,19 +113,16 @@ func (s settings) impersonationBinding(member string) string {
 
 // registryTrust lets the principal read the repositories; without their names, all of the project.
 func (s settings) registryTrust(r identity.Request) []identity.Document {
-	var commands strings.Builder
+	commands := ""
 	for _, member := range s.grantees(r) {
 		for _, repo := range s.repositories {
-			commands.WriteString(grantReader(repo, member) + "\n")
+			commands += grantReader(repo, member) + "\n"
 		}
 		if len(s.repositories) == 0 && len(s.hosts) > 0 {
-			fmt.Fprintf(&commands, "gcloud projects add-iam-policy-binding %s --role roles/artifactregistry.reader --member '%s'\n", cmp.Or(s.ProjectID, "PROJECT_ID"), member)
+			commands += fmt.Sprintf("gcloud projects add-iam-policy-binding %s --role roles/artifactregistry.reader --member '%s'\n", cmp.Or(s.ProjectID, "PROJECT_ID"), member)
 		}
 	}
-	if commands.Len() == 0 {
-		return nil
-	}
-	return []identity.Document{{Title: "Reading images; roles/artifactregistry.writer in place of the reader lets jobs push", Body: commands.String()}}
+	return documents("Reading images; roles/artifactregistry.writer in place of the reader lets jobs push", commands)
 }
 
 // grantees are who roles are granted to, one for each account that is a principal of its own.
@@ -157,12 +155,12 @@ func (s settings) imagePullTrust(r identity.Request) []identity.Document {
 	if !s.ImagePull {
 		return nil
 	}
-	var commands strings.Builder
+	commands := ""
 	for _, name := range r.Bound() {
-		fmt.Fprintf(&commands, "gcloud projects add-iam-policy-binding %s --role roles/artifactregistry.reader --member '%s'\n",
+		commands += fmt.Sprintf("gcloud projects add-iam-policy-binding %s --role roles/artifactregistry.reader --member '%s'\n",
 			cmp.Or(s.ProjectID, "PROJECT_ID"), s.memberOrPool(r.Namespace, name))
 	}
-	return []identity.Document{{Title: "Pulls by the kubelet, which are made as the ServiceAccount itself and fail without this", Body: commands.String()}}
+	return documents("Pulls by the kubelet, which are made as the ServiceAccount itself and fail without this", commands)
 }
 
 // quotaTrust lets the ServiceAccount spend another project's quota.
@@ -170,12 +168,12 @@ func (s settings) quotaTrust(r identity.Request) []identity.Document {
 	if s.QuotaProject == "" {
 		return nil
 	}
-	var commands strings.Builder
+	commands := ""
 	for _, name := range r.Bound() {
-		fmt.Fprintf(&commands, "gcloud projects add-iam-policy-binding %s --role roles/serviceusage.serviceUsageConsumer --member '%s'\n",
+		commands += fmt.Sprintf("gcloud projects add-iam-policy-binding %s --role roles/serviceusage.serviceUsageConsumer --member '%s'\n",
 			s.QuotaProject, s.memberOrPool(r.Namespace, name))
 	}
-	return []identity.Document{{Title: "Use of the quota project", Body: commands.String()}}
+	return documents("Use of the quota project", commands)
 }
 
 // namespaceTrust is the wider way: one binding for a whole namespace.
@@ -200,10 +198,28 @@ func (s settings) namespaceTrust(r identity.Request) []identity.Document {
 	return []identity.Document{{Title: title, Body: body}}
 }
 
+// documents is one document, or none if there is nothing in it.
+func documents(title, body string) []identity.Document {
+	if body == "" {
+		return nil
+	}
+	return []identity.Document{{Title: title, Body: body}}
+}
+
 // flag is a flag of gcloud, left out if its value is not known.
 func flag(name, value string) string {
 	if value == "" {
 		return ""
 	}
 	return " --" + name + " " + value
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
+
+// quoted is a word for a shell. Names have a grammar that needs no quotes; issuers and audiences do not.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

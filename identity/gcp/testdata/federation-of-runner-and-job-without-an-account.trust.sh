@@ -1,0 +1,7 @@
+# Workload identity pool and provider, once for each cluster; if Google cannot read the issuer over the internet, add --jwk-json-path jwks.json with the file that `kubectl get --raw /openid/v1/jwks >jwks.json` writes
+gcloud iam workload-identity-pools create ci --project 123456789012 --location global
+gcloud iam workload-identity-pools providers create-oidc cluster --project 123456789012 --location global --workload-identity-pool ci --issuer-uri https://oidc.acme.example/cluster --attribute-mapping "google.subject=assertion.sub,attribute.namespace=assertion['kubernetes.io']['namespace']"
+
+# In place of one binding for each ServiceAccount, and wider: this member is every ServiceAccount of the cluster's namespace
+principalSet://iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/ci/attribute.namespace/ci
+
