@@ -53,6 +53,13 @@ func TestGitHubTroubleIsReportedAndNothingElseStops(t *testing.T) {
 			wantReason: v1alpha1.ReasonGitHubDown, wantMessage: "register runner", retry: 15 * time.Second,
 			mend: func(w *world) { w.github.ClearFaults() },
 		},
+		"GitHub never answers": {
+			spoil: func(w *world) {
+				require.NoError(w, w.github.Fault(githubsim.Fault{Kind: githubsim.Slow}))
+			},
+			wantReason: v1alpha1.ReasonGitHubDown, wantMessage: "register runner", retry: 15 * time.Second,
+			mend: func(w *world) { w.github.ClearFaults() },
+		},
 		"the rate limit is used up": {
 			spoil: func(w *world) {
 				require.NoError(w, w.github.Fault(githubsim.Fault{Kind: githubsim.RateLimit, Wait: 10 * time.Minute}))
@@ -108,6 +115,25 @@ func TestOtherDeploymentsGoOnWhenOneHasNoCredentials(t *testing.T) {
 	assert.Equal(t, v1alpha1.ReasonSecretNotFound, w.condition("broken", v1alpha1.ConditionReady).Reason)
 	assert.Empty(t, w.records("broken"))
 	w.consistent("ci", 1)
+}
+
+func TestARateLimitStopsAllDeploymentsOfTheSameCredentials(t *testing.T) {
+	w := newWorld(t)
+	w.deployment("one", 1)
+	w.deployment("two", 1)
+	require.NoError(t, w.github.Fault(githubsim.Fault{Kind: githubsim.RateLimit, Wait: 10 * time.Minute}))
+	w.settle("one")
+	calls := w.github.Calls()
+	w.settle("two")
+	assert.Equal(t, calls, w.github.Calls(), "two knows without asking")
+	assert.Equal(t, v1alpha1.ReasonGitHubLimited, w.condition("two", v1alpha1.ConditionReady).Reason)
+	assert.Empty(t, w.records("two"))
+
+	w.github.ClearFaults()
+	w.step(10*time.Minute + time.Second)
+	w.settle("one")
+	w.settle("two")
+	assert.Len(t, w.registered(), 2)
 }
 
 func TestWithoutAnyCredentialsTheConditionSaysWhereToNameThem(t *testing.T) {

@@ -38,7 +38,11 @@ func TestMain(m *testing.M) {
 	cluster.Main(m, "../../config/crd")
 }
 
-const token = "ghp_simulated"
+const (
+	token = "ghp_simulated"
+	// githubTimeout is long enough for a loaded machine, and short enough to wait for.
+	githubTimeout = 3 * time.Second
+)
 
 // A world is a namespace on a real API server, a GitHub, and a controller between them that runs when it is told to.
 type world struct {
@@ -88,7 +92,7 @@ func (w *world) options(direct client.Client) runnerdeployment.Options {
 }
 
 func (w *world) connect() runnerdeployment.Connect {
-	pool := github.NewPool(github.WithClock(w.clock), github.WithTransport(w.line.through(http.DefaultTransport)))
+	pool := github.NewPool(github.WithClock(w.clock), github.WithTimeout(githubTimeout), github.WithTransport(w.line.through(http.DefaultTransport)))
 	return func(_ context.Context, data map[string][]byte, scope github.Scope) (runnerdeployment.GitHub, error) {
 		credentials, err := github.ParseCredentials(data)
 		if err != nil {
