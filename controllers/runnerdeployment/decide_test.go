@@ -9,8 +9,18 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestDecide(t *testing.T) {
-	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+// A decision is what is observed, and what is to be done about it.
+type decision struct {
+	name    string
+	want    wanted
+	runners []runner
+
+	finish, retire, resume []string
+	create                 int
+	wake                   time.Duration
+}
+
+func decisions(now time.Time) []decision {
 	// one is a runner with a running pod of the present template; options make it another.
 	one := func(name string, options ...func(*runner)) runner {
 		r := runner{
@@ -34,16 +44,7 @@ func TestDecide(t *testing.T) {
 	}
 	wants := func(replicas int) wanted { return wanted{replicas: replicas, hash: "new", now: now} }
 	held := wanted{replicas: 3, hash: "new", now: now, hold: true}
-
-	cases := []struct {
-		name    string
-		want    wanted
-		runners []runner
-
-		finish, retire, resume []string
-		create                 int
-		wake                   time.Duration
-	}{
+	return []decision{
 		{name: "all is well", want: wants(1), runners: []runner{one("a")}},
 		{name: "runners are missing", want: wants(3), runners: []runner{one("a")}, create: 2},
 		{name: "nothing is made while creation is held", want: held, runners: []runner{one("a")}},
@@ -70,7 +71,11 @@ func TestDecide(t *testing.T) {
 		{name: "a used JIT config has no age", want: wants(1), runners: []runner{one("a", stale)}},
 		{name: "all go with the deployment", want: wanted{replicas: 2, all: true, now: now}, runners: []runner{one("a"), one("b", old)}, retire: []string{"a", "b"}},
 	}
-	for _, c := range cases {
+}
+
+func TestDecide(t *testing.T) {
+	now := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	for _, c := range decisions(now) {
 		t.Run(c.name, func(t *testing.T) {
 			got := decide(c.want, c.runners)
 			assert.Equal(t, c.finish, names(got.finish), "finish")

@@ -15,14 +15,17 @@ import (
 	githubsim "github.com/runner-identity/runner-identity/testbed/github"
 )
 
-func TestGitHubTroubleIsReportedAndNothingElseStops(t *testing.T) {
-	cases := map[string]struct {
-		spoil       func(w *world)
-		wantReason  string
-		wantMessage string
-		retry       time.Duration
-		mend        func(w *world)
-	}{
+// A disturbance is what can go wrong between the controller and GitHub.
+type disturbance struct {
+	spoil       func(w *world)
+	wantReason  string
+	wantMessage string
+	retry       time.Duration
+	mend        func(w *world)
+}
+
+func disturbances() map[string]disturbance {
+	return map[string]disturbance{
 		"the Secret does not exist": {
 			spoil: func(w *world) {
 				require.NoError(w, w.user.Delete(w.Context(), w.credentials("github")))
@@ -68,7 +71,10 @@ func TestGitHubTroubleIsReportedAndNothingElseStops(t *testing.T) {
 			mend: func(w *world) { w.github.ClearFaults() },
 		},
 	}
-	for name, c := range cases {
+}
+
+func TestGitHubTroubleIsReportedAndNothingElseStops(t *testing.T) {
+	for name, c := range disturbances() {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.deployment("ci", 1)
