@@ -192,24 +192,23 @@ func TestASecretOfTheUserIsLeftAlone(t *testing.T) {
 	assert.Equal(t, theirs.ResourceVersion, w.secret(t, "ci-registry").ResourceVersion)
 }
 
-func TestAUserWhoAppliesHisPullSecretsAfterwardsHasNoConflict(t *testing.T) {
+func TestAUserWhoAppliesOtherPullSecretsAfterwardsHasNoConflict(t *testing.T) {
 	w := newWorld(t)
 	c := w.controller(t)
-	config := func() client.Object {
-		u := &unstructured.Unstructured{Object: map[string]any{"imagePullSecrets": []any{map[string]any{"name": "theirs"}}}}
+	apply := func(pullSecret string) error {
+		u := &unstructured.Unstructured{Object: map[string]any{"imagePullSecrets": []any{map[string]any{"name": pullSecret}}}}
 		u.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
 		u.SetNamespace(w.namespace)
 		u.SetName("mine")
-		return u
+		u.SetLabels(map[string]string{"team": "build"})
+		return w.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner("gitops"))
 	}
-	apply := func() error {
-		return w.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(config().(*unstructured.Unstructured)), client.FieldOwner("gitops"))
-	}
-	require.NoError(t, apply())
+	require.NoError(t, apply("theirs"))
 	ri := w.newIdentity(t, "ci", runAs("mine"))
 	w.reconcile(t, c, "ci")
+	require.Equal(t, []string{"theirs", "ci-registry"}, pullSecrets(w.account(t, "mine")))
 	require.NoError(t, w.Delete(t.Context(), ri))
 	w.reconcile(t, c, "ci")
-	assert.NoError(t, apply())
-	assert.Equal(t, []string{"theirs"}, pullSecrets(w.account(t, "mine")))
+	require.NoError(t, apply("another"))
+	assert.Equal(t, []string{"another"}, pullSecrets(w.account(t, "mine")))
 }

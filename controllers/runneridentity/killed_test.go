@@ -102,3 +102,27 @@ func TestKilledAnywhereItConverges(t *testing.T) {
 		}
 	}
 }
+
+func TestKilledWhileAdoptingAndThenDeletedItLeavesNothingBehind(t *testing.T) {
+	w := newWorld(t)
+	for calls := range 100 {
+		name := fmt.Sprintf("ci-%d", calls)
+		w.newAccount(t, name+"-mine", map[string]string{"team": "build"}, "theirs")
+		ri := w.newIdentity(t, name, annotate, runAs(name+"-mine"))
+		c := w.controller(t)
+		k := mortal(w.WithWatch, calls, true)
+		c.Client, c.Reader = k, k
+		_, err := w.try(t, c, name)
+		require.NoError(t, w.Delete(t.Context(), ri))
+		w.reconcile(t, w.controller(t), name)
+
+		require.Empty(t, w.identity(t, name).Name, "killed after %d calls", calls)
+		mine := w.account(t, name+"-mine")
+		require.Equal(t, map[string]string{"team": "build"}, mine.Annotations, "killed after %d calls", calls)
+		require.Equal(t, []string{"theirs"}, pullSecrets(mine))
+		if err == nil {
+			return
+		}
+	}
+	require.Fail(t, "the test never reached the end")
+}

@@ -31,7 +31,8 @@ func (c *Controller) setPullSecret(ctx context.Context, ri *v1alpha1.RunnerIdent
 }
 
 // forgetManager takes our name off the fields that a patch of ours changed. It is what is left of a pull secret list that is
-// the user's again; without this, the user's next server-side apply of it would conflict with somebody who is gone.
+// the user's again; without this, the user's next server-side apply of it would conflict with somebody who is gone. (It does so with "before-first-apply" if the list is all that he ever
+// applied: an object that nobody manages a field of belongs to that name.)
 func (c *Controller) forgetManager(ctx context.Context, ri *v1alpha1.RunnerIdentity, sa *corev1.ServiceAccount) error {
 	updated := func(m metav1.ManagedFieldsEntry) bool {
 		return m.Manager == string(adopter(ri.Name)) && m.Operation == metav1.ManagedFieldsOperationUpdate
