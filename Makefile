@@ -10,8 +10,8 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: control-plane ## See it work: a control plane, simulated clouds, one RunnerDeployment
-	go run ./testbed/demo $(ARGS)
+demo: control-plane ## See it work, then clean up; KEEP=1 leaves it up until Ctrl-C
+	go run ./testbed/demo $(if $(KEEP),-keep) $(ARGS)
 
 .PHONY: control-plane
 control-plane: ## Find or build etcd, Kubernetes and kubectl for demo and tests
@@ -44,7 +44,7 @@ verify: ## Fail if a generated file is stale
 .PHONY: lint
 lint: ## Run go vet and the linters
 	go vet ./...
-	$(TOOL) golangci-lint run
+	$(TOOL) golangci-lint run --allow-parallel-runners
 
 .PHONY: fmt
 fmt: ## Format the code

@@ -95,7 +95,7 @@ func TestBadInputNamesTheFieldTheValueAndWhatWouldBeRight(t *testing.T) {
 		},
 		"two places to register": {
 			deployment("organization: acme", "repository: acme/website"),
-			[]string{"exactly one of enterprise, organization, repository"},
+			[]string{"more than one of enterprise, organization, repository", "set exactly one"},
 		},
 		"a field that does not exist": {
 			deployment("organization: acme", "serviceAcountName: ci"),

@@ -5,6 +5,7 @@ package cmd
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,7 @@ import (
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/manifest"
 	"github.com/runner-identity/runner-identity/podspec"
+	"github.com/runner-identity/runner-identity/resolve"
 )
 
 // sampleSuffix stands for the random end of a runner's name.
@@ -109,22 +111,19 @@ func renderedIdentity(w wanted) ([]part, error) {
 
 // secretShape is the registry Secret without a login: nothing that looks like one is printed.
 func secretShape(w wanted, hosts []string) *corev1.Secret {
-	auths := ""
-	for i, h := range hosts {
-		if i > 0 {
-			auths += ","
-		}
-		auths += fmt.Sprintf("%q:{}", h)
+	auths := make([]string, 0, len(hosts))
+	for _, h := range hosts {
+		auths = append(auths, fmt.Sprintf("%q:{}", h))
 	}
 	return &corev1.Secret{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: w.identity.Namespace,
-			Name:      w.identity.Name + "-registry",
+			Name:      resolve.RegistrySecretName(w.identity.Name),
 			Labels:    map[string]string{v1alpha1.LabelRunnerIdentity: w.identity.Name, v1alpha1.LabelManagedBy: v1alpha1.FieldOwner},
 		},
 		Type:       corev1.SecretTypeDockerConfigJson,
-		StringData: map[string]string{corev1.DockerConfigJsonKey: `{"auths":{` + auths + `}}`},
+		StringData: map[string]string{corev1.DockerConfigJsonKey: `{"auths":{` + strings.Join(auths, ",") + `}}`},
 	}
 }
 

@@ -24,15 +24,19 @@ func (s Scope) String() string {
 	return "repository " + s.Repository
 }
 
-// path is the scope's path below the API's base, without slashes at its ends.
-func (s Scope) path() (string, error) {
+func (s Scope) exactlyOne() bool {
 	set := 0
 	for _, v := range []string{s.Enterprise, s.Organization, s.Repository} {
 		if v != "" {
 			set++
 		}
 	}
-	if set != 1 {
+	return set == 1
+}
+
+// path is the scope's path below the API's base, without slashes at its ends.
+func (s Scope) path() (string, error) {
+	if !s.exactlyOne() {
 		return "", fmt.Errorf("enterprise %q, organization %q, repository %q: set exactly one", s.Enterprise, s.Organization, s.Repository)
 	}
 	owner, name, isRepository := strings.Cut(s.Repository, "/")

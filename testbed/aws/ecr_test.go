@@ -65,12 +65,12 @@ func TestLoginOutlivesItsSessionAndNotItsOwnTime(t *testing.T) {
 
 func TestLoginForRegistriesNamedByID(t *testing.T) {
 	w := newWorld(t)
-	out, err := w.ecr(w.session(t, ciRole)).GetAuthorizationToken(t.Context(), &ecr.GetAuthorizationTokenInput{RegistryIds: []string{account, other}})
+	out, err := w.ecr(w.session(t, ciRole)).GetAuthorizationToken(t.Context(), &ecr.GetAuthorizationTokenInput{RegistryIds: []string{account, other}}) //nolint:staticcheck // deprecated, and still sent by clients in the field
 	require.NoError(t, err)
 	require.Len(t, out.AuthorizationData, 2)
 	assert.Equal(t, "https://"+other+".dkr.ecr.eu-west-1.amazonaws.com", *out.AuthorizationData[1].ProxyEndpoint)
 
-	_, err = w.ecr(w.session(t, ciRole)).GetAuthorizationToken(t.Context(), &ecr.GetAuthorizationTokenInput{RegistryIds: []string{"12"}})
+	_, err = w.ecr(w.session(t, ciRole)).GetAuthorizationToken(t.Context(), &ecr.GetAuthorizationTokenInput{RegistryIds: []string{"12"}}) //nolint:staticcheck // deprecated, and still sent by clients in the field
 	requireAPIError(t, err, 400, "InvalidParameterException", "[0-9]{12}")
 }
 

@@ -76,7 +76,7 @@ func (s *Server) trusting(c *call, arn string, proof verified) (Role, bool) {
 		return Role{}, false
 	}
 	decision := identityaws.EvaluateTrust(role.TrustPolicy, arn, identityaws.Claims{
-		Issuer: proof.Issuer, Subject: proof.Subject, Audience: proof.Claims.Audience,
+		Issuer: proof.Issuer, Subject: proof.Subject, Audience: proof.Audience,
 		Expires: proof.Expiry.Time(), Session: c.form.Get("RoleSessionName"),
 	})
 	if !decision.Allowed {

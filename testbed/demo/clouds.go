@@ -15,7 +15,7 @@ import (
 )
 
 // githubToken is the demo's credential at the simulated GitHub.
-const githubToken = "ghp_demo000000000000000000000000000000000" //nolint:gosec // the simulator's, good for nothing else
+const githubToken = "ghp_demo000000000000000000000000000000000"
 
 // startClouds starts the simulators. IAM holds exactly what the trust command prints for the sample.
 func (w *world) startClouds() error {

@@ -93,10 +93,9 @@ func (c *controller) pid() int {
 	return c.process.Process.Pid
 }
 
-func (c *controller) stop() error {
+func (c *controller) stop() {
 	c.cancel()
 	<-c.done
-	return nil
 }
 
 // controllerKubeconfig writes a kubeconfig with a token of the controller's own account.

@@ -14,7 +14,10 @@ import (
 	"syscall"
 )
 
-func main() {
+func main() { os.Exit(command()) }
+
+// command runs the demo and gives the exit status.
+func command() int {
 	keep := flag.Bool("keep", false, "leave everything up until Ctrl-C")
 	sample := flag.String("f", "config/samples/aws.yaml", "the sample to apply")
 	flag.Parse()
@@ -25,12 +28,13 @@ func main() {
 	err := run(ctx, *sample, *keep)
 	if ctx.Err() != nil {
 		fmt.Fprintln(os.Stderr, "\ninterrupted; everything is cleaned up")
-		os.Exit(130)
+		return 130
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "demo failed:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 func run(ctx context.Context, sample string, keep bool) (err error) {

@@ -73,7 +73,7 @@ func (w *world) start(ctx context.Context, samplePath string) error {
 func (w *world) stop() error {
 	var errs []error
 	if w.controller != nil {
-		errs = append(errs, w.controller.stop())
+		w.controller.stop()
 	}
 	if w.aws != nil {
 		w.aws.Close()

@@ -19,15 +19,15 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx); err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context) error {
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	listen := flag.String("listen", "127.0.0.1:8090", "address to listen on")
 	token := flag.String("token", "ghp_simulated", "token that may do everything")
 	scopes := flag.String("scopes", "", "what exists, such as orgs/acme,repos/acme/website (default: everything)")
