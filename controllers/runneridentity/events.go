@@ -10,23 +10,27 @@ import (
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 )
 
-// actions say, for the conditions that events are about, what the controller was at.
-var actions = map[string]string{
-	v1alpha1.ConditionServiceAccountReady: "ApplyAccounts",
-	v1alpha1.ConditionPrincipalVerified:   "Verify",
-	v1alpha1.ConditionRegistryLoginReady:  "LogIn",
+// action says what the controller was at when a condition changed.
+func action(condition string) string {
+	switch condition {
+	case v1alpha1.ConditionServiceAccountReady:
+		return "ApplyAccounts"
+	case v1alpha1.ConditionPrincipalVerified:
+		return "Verify"
+	}
+	return "LogIn"
 }
 
 // announce makes one event of each condition that came to another status or reason. Ready says nothing of its own, and a
 // login that is renewed as planned is no news.
 func (c *Controller) announce(before, after *v1alpha1.RunnerIdentity) {
-	for _, kind := range summed {
+	for _, kind := range summed() {
 		was := meta.FindStatusCondition(before.Status.Conditions, kind)
 		is := meta.FindStatusCondition(after.Status.Conditions, kind)
 		if is == nil || is.Status == metav1.ConditionUnknown || was != nil && was.Status == is.Status && was.Reason == is.Reason {
 			continue
 		}
-		c.Recorder.Eventf(after, nil, eventType(is), is.Reason, actions[kind], "%s", is.Message)
+		c.Recorder.Eventf(after, nil, eventType(is), is.Reason, action(kind), "%s", is.Message)
 	}
 }
 

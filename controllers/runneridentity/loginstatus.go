@@ -13,9 +13,6 @@ import (
 	"github.com/runner-identity/runner-identity/resolve"
 )
 
-// urgency orders reasons by who has to act: what a person has to mend comes before what time mends.
-var urgency = []identity.Reason{identity.Invalid, identity.Denied, identity.Unreachable}
-
 // reportLogins puts logins, sorted by host, into status and condition.
 func (s *scope) reportLogins(results []hostLogin, now time.Time) {
 	status := &s.identity.Status
@@ -76,8 +73,9 @@ func (s *scope) loginCondition(results []hostLogin) {
 	}
 }
 
+// moreUrgent is the reason that somebody has to act on first: what a person has to mend comes before what time mends.
 func moreUrgent(a, b identity.Reason) identity.Reason {
-	for _, r := range urgency {
+	for _, r := range []identity.Reason{identity.Invalid, identity.Denied, identity.Unreachable} {
 		if a == r || b == r {
 			return r
 		}

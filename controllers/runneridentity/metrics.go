@@ -16,9 +16,6 @@ import (
 // scrapeTimeout bounds a scrape that comes before the caches are filled.
 const scrapeTimeout = time.Second
 
-var expiry = prometheus.NewDesc("runner_identity_login_expiry_timestamp_seconds",
-	"When the first registry login of a provider expires, as Unix time.", []string{"provider"}, nil)
-
 // metrics are the controller's numbers. Labels are bounded: provider is the name of a provider that resolved, reason that of a
 // condition. The zero value is ready.
 type metrics struct {
@@ -26,6 +23,7 @@ type metrics struct {
 	logins    *prometheus.CounterVec
 	duration  *prometheus.HistogramVec
 	exchanges *prometheus.CounterVec
+	expiry    *prometheus.Desc
 	// reader lists identities for the expiry. Set by SetupWithManager.
 	reader client.Reader
 }
@@ -45,6 +43,8 @@ func (m *metrics) exchanged(provider, reason string) {
 
 func (m *metrics) prepare() {
 	m.once.Do(func() {
+		m.expiry = prometheus.NewDesc("runner_identity_login_expiry_timestamp_seconds",
+			"When the first registry login of a provider expires, as Unix time.", []string{"provider"}, nil)
 		m.logins = prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "runner_identity_logins_total", Help: "Registry logins tried, by what came of them.",
 		}, []string{"provider", "reason"})
@@ -64,7 +64,7 @@ func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
 	m.logins.Describe(ch)
 	m.duration.Describe(ch)
 	m.exchanges.Describe(ch)
-	ch <- expiry
+	ch <- m.expiry
 }
 
 // Collect gives the registry the values.
@@ -74,7 +74,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 	m.duration.Collect(ch)
 	m.exchanges.Collect(ch)
 	for provider, first := range m.expiries() {
-		ch <- prometheus.MustNewConstMetric(expiry, prometheus.GaugeValue, float64(first.Unix()), provider)
+		ch <- prometheus.MustNewConstMetric(m.expiry, prometheus.GaugeValue, float64(first.Unix()), provider)
 	}
 }
 

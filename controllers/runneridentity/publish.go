@@ -12,11 +12,15 @@ import (
 	"github.com/runner-identity/runner-identity/podspec"
 )
 
-// limits say what a carrier cannot do.
-var limits = map[v1alpha1.Delivery]string{
-	v1alpha1.DeliveryAdmission:    "",
-	v1alpha1.DeliveryHookTemplate: "needs runner container hooks 0.4 or later; not with service containers on hooks 0.8 or later, whose mounts would reach the services",
-	v1alpha1.DeliveryWorkVolume:   "files are as readable as the job's own; container hooks 0.8 or later see them as they were when the job began",
+// limits says what a carrier cannot do.
+func limits(carrier v1alpha1.Delivery) string {
+	switch carrier {
+	case v1alpha1.DeliveryHookTemplate:
+		return "needs runner container hooks 0.4 or later; not with service containers on hooks 0.8 or later, whose mounts would reach the services"
+	case v1alpha1.DeliveryWorkVolume:
+		return "files are as readable as the job's own; container hooks 0.8 or later see them as they were when the job began"
+	}
+	return ""
 }
 
 // publish puts the plan into status once the accounts carry their binding: a plan whose account is not bound would be half an
@@ -42,5 +46,5 @@ func carrier(s *scope) *v1alpha1.CarrierStatus {
 	if name == "" {
 		name = v1alpha1.DeliveryAdmission
 	}
-	return &v1alpha1.CarrierStatus{Name: name, Limits: limits[name]}
+	return &v1alpha1.CarrierStatus{Name: name, Limits: limits(name)}
 }

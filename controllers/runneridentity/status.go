@@ -15,15 +15,13 @@ import (
 
 // summed are the conditions that Ready sums up, the root cause first: without its account an identity cannot be verified, and
 // one that the cloud does not take cannot log in.
-var summed = []string{
-	v1alpha1.ConditionServiceAccountReady,
-	v1alpha1.ConditionPrincipalVerified,
-	v1alpha1.ConditionRegistryLoginReady,
+func summed() []string {
+	return []string{v1alpha1.ConditionServiceAccountReady, v1alpha1.ConditionPrincipalVerified, v1alpha1.ConditionRegistryLoginReady}
 }
 
 // sumUp sets Ready: True if all is well or not needed, else what the first condition that is not says.
 func sumUp(s *scope) {
-	for _, kind := range summed {
+	for _, kind := range summed() {
 		have := meta.FindStatusCondition(s.identity.Status.Conditions, kind)
 		switch {
 		case have == nil:
