@@ -47,7 +47,7 @@ func TestALoginIsOneThatTheRegistryTakes(t *testing.T) {
 
 // gke is a request of a GKE cluster whose tokens this cloud's issuer signs.
 func gke(t testing.TB, c *cloud, changes ...set) identity.Request {
-	r := onGKE(t, append([]set{c.here(), {"workloadIdentityProvider": testCluster}}, changes...)...)
+	r := onGKE(t, append([]set{c.here(), {"workloadIdentityProvider": testCluster, "projectNumber": "123456789012"}}, changes...)...)
 	r.Issuer = ""
 	return r
 }

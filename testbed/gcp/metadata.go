@@ -135,24 +135,33 @@ func (m metadataHandler) account(c *call) (any, error) {
 	return map[string]any{"aliases": []string{"default"}, "email": email, "scopes": []string{"https://www.googleapis.com/auth/cloud-platform"}}, err
 }
 
-// token is what GKE's server does: a token of the ServiceAccount from the API server, traded at STS and, if the account is
-// annotated, once more at IAM.
+// token is the answer of GKE's server.
 func (m metadataHandler) token(c *call) (any, error) {
+	made, err := m.access(c)
+	if err != nil {
+		return nil, err
+	}
+	return tokenReply{AccessToken: m.server.issue(made), TokenType: "Bearer", ExpiresIn: int(made.expires.Sub(c.now) / time.Second)}, nil
+}
+
+// access is what GKE's server does: a token of the ServiceAccount from the API server, traded at STS and, if the account is
+// annotated, once more at IAM.
+func (m metadataHandler) access(c *call) (token, error) {
 	s := m.server
 	email, impersonates, err := m.emailOf(c.http.Context())
 	if err != nil {
-		return nil, err
+		return token{}, err
 	}
 	if asked := c.http.PathValue("account"); asked != "default" && asked != email {
-		return nil, refuse(http.StatusNotFound, "NOT_FOUND", "Invalid service account: %s", asked)
+		return token{}, refuse(http.StatusNotFound, "NOT_FOUND", "Invalid service account: %s", asked)
 	}
 	p, err := m.provider()
 	if err != nil {
-		return nil, err
+		return token{}, err
 	}
 	raw, err := m.pod.Token(c.http.Context(), p.Pool)
 	if err != nil {
-		return nil, err
+		return token{}, err
 	}
 	made, err := s.exchange(c, "identitynamespace:"+p.Pool+":"+p.Name, raw)
 	if err == nil && impersonates {
@@ -160,23 +169,10 @@ func (m metadataHandler) token(c *call) (any, error) {
 	}
 	if err != nil {
 		e := asAPI(err)
-		return nil, refuse(cmp.Or(e.status, http.StatusForbidden), e.code,
+		return token{}, refuse(cmp.Or(e.status, http.StatusForbidden), e.code,
 			"Unable to generate access token; IAM returned %d %s: %s\nThis error could be caused by a missing IAM policy binding on the target IAM service account.\n"+
 				"For more information, refer to the Workload Identity documentation:\n\thttps://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity#authenticating_to\n\n",
 			e.status, http.StatusText(e.status), e.message)
 	}
-	return tokenReply{AccessToken: s.issue(made), TokenType: "Bearer", ExpiresIn: int(made.expires.Sub(c.now) / time.Second)}, nil
-}
-
-// identity is for ID tokens, which only a Google service account has.
-func (m metadataHandler) identity(c *call) (any, error) {
-	_, impersonates, err := m.emailOf(c.http.Context())
-	if err != nil {
-		return nil, err
-	}
-	if !impersonates {
-		return nil, refuse(http.StatusNotFound, "NOT_FOUND", "Your Kubernetes service account (%s/%s) is not annotated with a target Google service account, which is a requirement for retrieving Identity Tokens using Workload Identity.",
-			m.pod.Namespace, m.pod.Account)
-	}
-	return nil, refuse(http.StatusNotImplemented, "UNIMPLEMENTED", "this simulator issues no ID tokens")
+	return made, nil
 }

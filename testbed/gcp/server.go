@@ -39,6 +39,8 @@ type Server struct {
 
 	providers []*provider
 	listeners []*httptest.Server
+	// google signs ID tokens. Its key is made when the first is asked for.
+	google func() (*sim.Issuer, error)
 
 	mu     sync.Mutex // guards what follows
 	tokens map[tokenKey]token
@@ -66,6 +68,7 @@ func New(c Config) (*Server, error) {
 		faults: sim.Faults{Services: []string{STS, IAMCredentials, ArtifactRegistry, Metadata, Registry}},
 		tokens: map[tokenKey]token{},
 		lives:  c.Lifetimes,
+		google: sync.OnceValues(func() (*sim.Issuer, error) { return sim.NewIssuer(googleIssuer) }),
 	}
 	if s.clock == nil {
 		s.clock = clock.RealClock{}

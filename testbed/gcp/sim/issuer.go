@@ -48,10 +48,15 @@ type Subject struct {
 
 // Token signs a token.
 func (i *Issuer) Token(s Subject) (string, error) {
-	return jwt.Signed(i.signer).Claims(jwt.Claims{
+	return i.Sign(jwt.Claims{
 		Issuer: i.URL, Subject: fmt.Sprintf("system:serviceaccount:%s:%s", s.Namespace, s.Account), Audience: jwt.Audience{s.Audience},
 		IssuedAt: jwt.NewNumericDate(s.Issued), NotBefore: jwt.NewNumericDate(s.Issued), Expiry: jwt.NewNumericDate(s.Issued.Add(s.Lifetime)),
-	}).Serialize()
+	})
+}
+
+// Sign signs a token with any claims.
+func (i *Issuer) Sign(claims any) (string, error) {
+	return jwt.Signed(i.signer).Claims(claims).Serialize()
 }
 
 // ServeHTTP answers with the keys, at any path.
