@@ -21,6 +21,8 @@ const (
 	ConditionIdentityReady = "IdentityReady"
 	// ConditionRunnersRegistered is whether GitHub takes registrations and removals of runners.
 	ConditionRunnersRegistered = "RunnersRegistered"
+	// ConditionNamespaceDefaultsReady is whether each namespace that an IdentityProvider's mappings select has its identity.
+	ConditionNamespaceDefaultsReady = "NamespaceDefaultsReady"
 )
 
 // Condition reasons beside identity.Reason's three (InvalidIdentity, IdentityDenied, CloudUnreachable).
@@ -46,6 +48,8 @@ const (
 	ReasonRunnersFailing   = "RunnersFailing"
 	ReasonScaling          = "Scaling"
 	ReasonDeleting         = "Deleting"
+	ReasonMappingConflict  = "MappingConflict"
+	ReasonIdentityConflict = "IdentityConflict"
 )
 
 // maxMessage bounds condition messages, in bytes, so that a cloud's long answer cannot fill etcd or a terminal.

@@ -74,16 +74,20 @@ type IdentityProviderSpec struct {
 
 // NamespaceDefault maps namespaces to an identity for one of their ServiceAccounts.
 type NamespaceDefault struct {
-	// name tells this mapping from the others.
+	// name tells this mapping from the others. It is a part of the name of the RunnerIdentities that it makes.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",messageExpression="\"name: '\" + self + \"' is not the name of a mapping: lower-case letters, digits and '-'\""
 	Name string `json:"name"`
-	// selector selects the namespaces.
+	// selector selects the namespaces, by a label that an admin puts on them. One that matches a namespace without such a label is
+	// refused: every pod of a namespace that names no account then has the identity. kube-system, kube-public, kube-node-lease
+	// and the controller's own namespace are never selected.
 	Selector metav1.LabelSelector `json:"selector"`
 	// serviceAccount is the account that gets the identity.
 	// +optional
 	// +kubebuilder:default=default
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:XValidation:rule="self == '' || self.matches('^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$')",messageExpression="\"serviceAccount: '\" + self + \"' is not a ServiceAccount name: lower-case letters, digits, '-' and '.'\""
 	ServiceAccount string `json:"serviceAccount,omitempty"`
 	// identity is the identity, with ${namespace} standing for the namespace's name.
 	// +optional
@@ -112,4 +116,19 @@ type IdentityProviderStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// namespaceDefaults are the mappings, and how far each has come.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	NamespaceDefaults []NamespaceDefaultStatus `json:"namespaceDefaults,omitempty"`
+}
+
+// NamespaceDefaultStatus is how far a mapping has come.
+type NamespaceDefaultStatus struct {
+	// name is the mapping's.
+	Name string `json:"name"`
+	// namespaces is how many namespaces the mapping selects.
+	Namespaces int32 `json:"namespaces"`
+	// ready is how many of them have their identity.
+	Ready int32 `json:"ready"`
 }

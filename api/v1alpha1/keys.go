@@ -10,6 +10,8 @@ const (
 	LabelRunnerIdentity = Group + "/runner-identity"
 	// LabelBound is on each ServiceAccount that an identity is bound to, made or adopted; its value is always "true".
 	LabelBound = Group + "/bound"
+	// LabelNamespaceDefault names the mapping of an IdentityProvider on the RunnerIdentities that it makes.
+	LabelNamespaceDefault = Group + "/namespace-default"
 	// LabelManagedBy is on every Secret of this project, with FieldOwner as its value: a cache has one selector for a kind, and
 	// Secrets of two kinds are watched.
 	LabelManagedBy = "app.kubernetes.io/managed-by"

@@ -214,6 +214,14 @@ var refusedSpecs = map[string]struct{ kind, spec, want string }{
 		"IdentityProvider", "plugin: aws\nnamespaceDefaults: [{name: a, selector: {}}, {name: a, selector: {}}]",
 		`spec.namespaceDefaults[1]: Duplicate value: {"name":"a"}`,
 	},
+	"a mapping whose name is no part of an object's name": {
+		"IdentityProvider", "plugin: aws\nnamespaceDefaults: [{name: Team.A, selector: {}}]",
+		`name: 'Team.A' is not the name of a mapping: lower-case letters, digits and '-'`,
+	},
+	"a mapping of an account that cannot exist": {
+		"IdentityProvider", "plugin: aws\nnamespaceDefaults: [{name: a, selector: {}, serviceAccount: ci/default}]",
+		`serviceAccount: 'ci/default' is not a ServiceAccount name: lower-case letters, digits, '-' and '.'`,
+	},
 	"an admin's default that is no role": {
 		"IdentityProvider", "plugin: aws\naws: {roleARN: ci}",
 		`roleARN: 'ci' is not the ARN of an IAM role, such as arn:aws:iam::111122223333:role/ci`,
