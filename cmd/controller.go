@@ -58,7 +58,7 @@ func (f *controllerFlags) register(c *cobra.Command) {
 	flags.StringSliceVar(&f.namespaces, "namespaces", nil, "namespaces to watch (default: all)")
 	flags.StringVar(&f.credentials, "github-credentials-secret", "", "NAMESPACE/NAME of the Secret with the GitHub credentials of deployments that name none")
 	flags.StringVar(&f.image, "runner-image", defaultRunnerImage, "image of runners that name none")
-	flags.IntVar(&f.workers, "workers", 4, "how many identities, and how many deployments, are worked on at once")
+	flags.IntVar(&f.workers, "workers", 8, "how many identities, and how many deployments, are worked on at once")
 	flags.StringVar(&f.logFormat, "log-format", "json", "json or text")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "log details too")
 }

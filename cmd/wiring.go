@@ -61,6 +61,7 @@ func (f *controllerFlags) addControllers(ctx context.Context, mgr ctrl.Manager, 
 		DefaultImage: f.image,
 		Credentials:  credentials,
 		Metrics:      counts,
+		Workers:      f.workers,
 	})
 	return deployments.SetupWithManager(mgr)
 }

@@ -37,7 +37,7 @@ func TestEveryRuleOfTheSchemaHasAMistakeThatMeetsIt(t *testing.T) {
 	met := 0
 	for _, file := range files {
 		for _, words := range rules(documents(t, file)[0].Object) {
-			if strings.HasPrefix(words, " is longer than 47 characters") || strings.Contains(words, `"True", "False", "Unknown"`) {
+			if strings.Contains(words, " is longer than 47 characters") || strings.Contains(words, " is longer than 63 characters") || strings.Contains(words, `"True", "False", "Unknown"`) {
 				continue // has a test of its own; is Kubernetes' own
 			}
 			met++

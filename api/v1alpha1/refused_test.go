@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/config/crd"
 )
 
@@ -271,6 +273,22 @@ func TestANameThatLeavesNoRoomForRunnersIsRefused(t *testing.T) {
 
 	_, err := a.tryOut(o)
 	require.ErrorContains(t, err, `metadata.name: '`+long+`' is longer than 47 characters; the names of runners and of job pods are made from it`)
+
+	o.SetName(long[1:])
+	_, err = a.tryOut(o)
+	assert.NoError(t, err)
+}
+
+func TestAnIdentitysNameIsALabelsValue(t *testing.T) {
+	a := newAPIServer(t)
+	o := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1alpha1.GroupVersion.String(), "kind": "RunnerIdentity", "spec": map[string]any{"identityProvider": "aws"},
+	}}
+	long := strings.Repeat("a", 64)
+	o.SetName(long)
+
+	_, err := a.tryOut(o)
+	require.ErrorContains(t, err, `metadata.name: '`+long+`' is longer than 63 characters; it is the value of a label on all that is made for it`)
 
 	o.SetName(long[1:])
 	_, err = a.tryOut(o)

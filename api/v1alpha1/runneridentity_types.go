@@ -16,9 +16,10 @@ import (
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Provider",type=string,JSONPath=`.spec.identityProvider`
 // +kubebuilder:printcolumn:name="Principal",type=string,JSONPath=`.status.principal`
-// +kubebuilder:printcolumn:name="Login expires",type=date,JSONPath=`.status.loginExpiresAt`,priority=1
+// +kubebuilder:printcolumn:name="Login expires",type=string,JSONPath=`.status.loginExpiresAt`,priority=1
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",messageExpression="\"metadata.name: '\" + self.metadata.name + \"' is longer than 63 characters; it is the value of a label on all that is made for it\""
 type RunnerIdentity struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -24,7 +24,7 @@ import (
 // +kubebuilder:rbac:groups="",resources=pods,verbs=get;list;watch;create;delete
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Options are what a Controller works with. All but the last three must be set.
+// Options are what a Controller works with. All but the last four must be set.
 type Options struct {
 	// Client writes, and reads from the cache that CacheOptions describes.
 	Client client.Client
@@ -40,6 +40,8 @@ type Options struct {
 	Credentials types.NamespacedName
 	// Metrics counts. Default: metrics that nobody reads.
 	Metrics *Metrics
+	// Workers is how many deployments are worked on at a time. Default: 10.
+	Workers int
 	// Clock tells the time. Default: the machine's.
 	Clock clock.PassiveClock
 }

@@ -122,6 +122,9 @@ func (s *scope) judge(identity *v1alpha1.RunnerIdentity) {
 func (s *scope) notReady(reason, message string) {
 	s.condition(v1alpha1.ConditionIdentityReady, metav1.ConditionFalse, reason, message)
 	s.halt = &trouble{reason: v1alpha1.ReasonIdentityNotReady, message: message}
+	if reason == v1alpha1.ReasonProgressing {
+		s.halt.reason = reason // the first second of every deployment is no trouble, and worth no event
+	}
 }
 
 // dropIdentity deletes the RunnerIdentity of a deployment that has no provider any more, once no runner was made with it.

@@ -19,7 +19,7 @@ func TestNoPodIsMadeBeforeTheIdentityHasAPlan(t *testing.T) {
 	w.deployment("ci", 2, withIdentity)
 	w.settle("ci")
 	assert.Empty(t, w.records("ci"))
-	assert.Equal(t, v1alpha1.ReasonIdentityNotReady, w.condition("ci", v1alpha1.ConditionReady).Reason)
+	assert.Equal(t, v1alpha1.ReasonProgressing, w.condition("ci", v1alpha1.ConditionReady).Reason)
 	assert.Equal(t, v1alpha1.ReasonProgressing, w.condition("ci", v1alpha1.ConditionIdentityReady).Reason)
 	identity := w.identity("ci")
 	assert.Equal(t, "ci", metav1.GetControllerOf(identity).Name)
@@ -77,7 +77,7 @@ func TestAChangeOfTheSpecIsNotMetWithTheOldPlan(t *testing.T) {
 	})
 	w.settle("ci")
 	assert.Equal(t, "arn:aws:iam::111122223333:role/new", w.identity("ci").Spec.Identity.AWS.RoleARN)
-	assert.Equal(t, v1alpha1.ReasonIdentityNotReady, w.condition("ci", v1alpha1.ConditionReady).Reason)
+	assert.Equal(t, v1alpha1.ReasonProgressing, w.condition("ci", v1alpha1.ConditionReady).Reason)
 	assert.Equal(t, first, w.podNames("ci"))
 }
 

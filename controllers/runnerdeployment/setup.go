@@ -3,6 +3,7 @@
 package runnerdeployment
 
 import (
+	"cmp"
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,8 +20,8 @@ import (
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 )
 
-// workers is how many deployments are worked on at a time: a slow GitHub holds one for passLimit at most.
-const workers = 10
+// defaultWorkers is how many deployments are worked on at a time: a slow GitHub holds one for passLimit at most.
+const defaultWorkers = 10
 
 // SetupWithManager starts the controller with a manager.
 func (c *Controller) SetupWithManager(manager ctrl.Manager) error {
@@ -31,7 +32,7 @@ func (c *Controller) SetupWithManager(manager ctrl.Manager) error {
 		Owns(&v1alpha1.RunnerIdentity{}).
 		WatchesMetadata(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(deploymentOf)).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(deploymentOf), builder.WithPredicates(podEvents())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: cmp.Or(c.Workers, defaultWorkers)}).
 		Complete(c)
 }
 
