@@ -43,10 +43,9 @@ func (e exchange) checkClaims(now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	issuer, err := url.Parse(c.Issuer)
 	sub := subject(e.request.Namespace, e.request.Exchange())
 	switch {
-	case err != nil || issuer.Scheme != "https" || issuer.Host == "" || issuer.RawQuery != "" || issuer.User != nil:
+	case !isIssuer(c.Issuer):
 		return "", identity.Errorf(identity.Denied, "the issuer %q is not an https URL without a query: set the API server's --service-account-issuer", c.Issuer)
 	case e.request.Issuer != "" && e.request.Issuer != c.Issuer:
 		return "", identity.Errorf(identity.Denied, "the issuer is %q, and the IdentityProvider says %q: they have to be equal byte for byte", c.Issuer, e.request.Issuer)
@@ -60,4 +59,10 @@ func (e exchange) checkClaims(now time.Time) (string, error) {
 		return "", identity.Errorf(identity.Unreachable, "the token expired at %s: ask for a new one, and check this machine's clock", c.Expiry.Time().UTC().Format(time.RFC3339))
 	}
 	return fmt.Sprintf("%s from %s for %s", c.Subject, c.Issuer, e.Audience), nil
+}
+
+// isIssuer reports whether a URL is one that OIDC takes as an issuer.
+func isIssuer(issuer string) bool {
+	u, err := url.Parse(issuer)
+	return err == nil && u.Scheme == "https" && u.Host != "" && u.RawQuery == "" && u.User == nil
 }

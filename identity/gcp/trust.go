@@ -5,7 +5,6 @@ package gcp
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/runner-identity/runner-identity/identity"
@@ -91,9 +90,9 @@ func (s settings) impersonationTrust(r identity.Request) []identity.Document {
 	if s.direct() {
 		return nil
 	}
-	commands := ""
+	var commands []string
 	for _, name := range r.Bound() {
-		commands += s.impersonationBinding(s.memberOrPool(r.Namespace, name))
+		commands = append(commands, s.impersonationBinding(s.memberOrPool(r.Namespace, name)))
 	}
 	return documents("Binding on the Google service account, once for each ServiceAccount", commands)
 }
@@ -107,19 +106,19 @@ func (s settings) memberOrPool(namespace, name string) string {
 }
 
 func (s settings) impersonationBinding(member string) string {
-	return fmt.Sprintf("gcloud iam service-accounts add-iam-policy-binding %s%s --role roles/iam.workloadIdentityUser --member '%s'\n",
+	return fmt.Sprintf("gcloud iam service-accounts add-iam-policy-binding %s%s --role roles/iam.workloadIdentityUser --member '%s'",
 		s.account.email, flag("project", s.account.project), member)
 }
 
 // registryTrust lets the principal read the repositories; without their names, all of the project.
 func (s settings) registryTrust(r identity.Request) []identity.Document {
-	commands := ""
+	var commands []string
 	for _, member := range s.grantees(r) {
 		for _, repo := range s.repositories {
-			commands += grantReader(repo, member) + "\n"
+			commands = append(commands, grantReader(repo, member))
 		}
 		if len(s.repositories) == 0 && len(s.hosts) > 0 {
-			commands += fmt.Sprintf("gcloud projects add-iam-policy-binding %s --role roles/artifactregistry.reader --member '%s'\n", cmp.Or(s.ProjectID, "PROJECT_ID"), member)
+			commands = append(commands, grantOnProject(cmp.Or(s.ProjectID, "PROJECT_ID"), "artifactregistry.reader", member))
 		}
 	}
 	return documents("Reading images; roles/artifactregistry.writer in place of the reader lets jobs push", commands)
@@ -155,10 +154,9 @@ func (s settings) imagePullTrust(r identity.Request) []identity.Document {
 	if !s.ImagePull {
 		return nil
 	}
-	commands := ""
+	var commands []string
 	for _, name := range r.Bound() {
-		commands += fmt.Sprintf("gcloud projects add-iam-policy-binding %s --role roles/artifactregistry.reader --member '%s'\n",
-			cmp.Or(s.ProjectID, "PROJECT_ID"), s.memberOrPool(r.Namespace, name))
+		commands = append(commands, grantOnProject(cmp.Or(s.ProjectID, "PROJECT_ID"), "artifactregistry.reader", s.memberOrPool(r.Namespace, name)))
 	}
 	return documents("Pulls by the kubelet, which are made as the ServiceAccount itself and fail without this", commands)
 }
@@ -168,10 +166,9 @@ func (s settings) quotaTrust(r identity.Request) []identity.Document {
 	if s.QuotaProject == "" {
 		return nil
 	}
-	commands := ""
+	var commands []string
 	for _, name := range r.Bound() {
-		commands += fmt.Sprintf("gcloud projects add-iam-policy-binding %s --role roles/serviceusage.serviceUsageConsumer --member '%s'\n",
-			s.QuotaProject, s.memberOrPool(r.Namespace, name))
+		commands = append(commands, grantOnProject(s.QuotaProject, "serviceusage.serviceUsageConsumer", s.memberOrPool(r.Namespace, name)))
 	}
 	return documents("Use of the quota project", commands)
 }
@@ -191,35 +188,20 @@ func (s settings) namespaceTrust(r identity.Request) []identity.Document {
 	if number == numberPlaceholder {
 		title += fmt.Sprintf(" (replace %s by what `gcloud projects describe %s --format='value(projectNumber)'` prints)", numberPlaceholder, s.provider.project)
 	}
-	body := set + "\n"
-	if !s.direct() {
-		body = s.impersonationBinding(set)
+	if s.direct() {
+		return documents(title, []string{set})
 	}
-	return []identity.Document{{Title: title, Body: body}}
+	return documents(title, []string{s.impersonationBinding(set)})
 }
 
-// documents is one document, or none if there is nothing in it.
-func documents(title, body string) []identity.Document {
-	if body == "" {
+func grantOnProject(project, role, member string) string {
+	return fmt.Sprintf("gcloud projects add-iam-policy-binding %s --role roles/%s --member '%s'", project, role, member)
+}
+
+// documents is one document of commands, or none if there are none.
+func documents(title string, commands []string) []identity.Document {
+	if len(commands) == 0 {
 		return nil
 	}
-	return []identity.Document{{Title: title, Body: body}}
-}
-
-// flag is a flag of gcloud, left out if its value is not known.
-func flag(name, value string) string {
-	if value == "" {
-		return ""
-	}
-	return " --" + name + " " + value
-}
-
-var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@%+=,-]+$`)
-
-// quoted is a word for a shell. Names have a grammar that needs no quotes; issuers and audiences do not.
-func quoted(word string) string {
-	if plainWord.MatchString(word) {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	return []identity.Document{{Title: title, Body: strings.Join(commands, "\n") + "\n"}}
 }

@@ -120,6 +120,11 @@ func (s settings) validateToken() []identity.Problem {
 	if s.AccessTokenLifetime != nil && (s.accessLifetime < minAccessLifetime || s.accessLifetime > maxAccessLifetime || s.accessLifetime%time.Second != 0) {
 		problems = append(problems, problem("accessTokenLifetime", "%s is not whole seconds between 10m and 12h", s.accessLifetime))
 	}
+	return append(problems, s.validateAudience()...)
+}
+
+func (s settings) validateAudience() []identity.Problem {
+	var problems []identity.Problem
 	if !isPrintable(s.Audience) {
 		problems = append(problems, problem("audience", "%q has blanks or control characters; leave it out, or write what the provider's --allowed-audiences has", s.Audience))
 	}

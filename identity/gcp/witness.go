@@ -52,7 +52,7 @@ func (w *witness) RoundTrip(r *http.Request) (*http.Response, error) {
 	if res.StatusCode < http.StatusMultipleChoices {
 		return res, nil
 	}
-	defer res.Body.Close() //nolint:errcheck // read to its end or given up: nothing is lost
+	defer res.Body.Close()
 	w.last.body, w.last.err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if res.StatusCode < http.StatusBadRequest {
 		return nil, fmt.Errorf("redirected, and tokens are not sent to where a redirect points")

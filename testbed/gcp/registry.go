@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// ErrForeignRepository: the login is good, the repository does not let it in.
+// ErrForeignRepository is for a login that is good, at a repository that does not let it in.
 var ErrForeignRepository = errors.New("login is not good for this repository")
 
 // tokenUser is a user name that goes with an access token.

@@ -126,8 +126,9 @@ func (s *Server) introspect(c *call) (any, error) {
 	}
 	t, err := s.lookup(form.Get("token"), c.now)
 	c.who = t.who
-	if err != nil {
-		return map[string]any{"active": false}, nil
+	reply := map[string]any{"active": err == nil}
+	if err == nil {
+		reply["username"], reply["exp"], reply["iss"] = t.who, t.expires.Unix(), "https://sts.googleapis.com/"
 	}
-	return map[string]any{"active": true, "username": t.who, "exp": t.expires.Unix(), "iss": "https://sts.googleapis.com/"}, nil
+	return reply, nil
 }

@@ -3,6 +3,7 @@
 package gcp_test
 
 import (
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -85,9 +86,7 @@ func TestSTSRefusesInGooglesWords(t *testing.T) {
 			if c.audience != "" {
 				fields["audience"] = c.audience
 			}
-			for k, v := range c.change {
-				fields[k] = v
-			}
+			maps.Copy(fields, c.change)
 			got := w.form("/v1/token", fields)
 			if c.wantStatus == 0 {
 				c.wantStatus = http.StatusBadRequest
