@@ -12,6 +12,9 @@ import (
 // once it knows where the files will be.
 const Dir = "${IDENTITY_DIR}"
 
+// MinTokenLifetime is the shortest life of a ServiceAccount token that the API server issues.
+const MinTokenLifetime = 10 * time.Minute
+
 // A Plan is everything that a provider adds. The zero Plan adds nothing. It holds no secret and is JSON-clean.
 type Plan struct {
 	// Principal is the cloud identity, as its cloud writes it: a role ARN, a Google service account.
