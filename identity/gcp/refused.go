@@ -24,7 +24,7 @@ func stsRules() []rule {
 			mend: "a new token is asked for; if it happens again the clocks of the control plane and of Google differ"},
 		{code: "invalid_grant", contains: "connecting to the given credential's issuer", reason: identity.Denied,
 			mend: "Google cannot read the keys of {issuer}; upload them: kubectl get --raw /openid/v1/jwks >jwks.json, and {update} --jwk-json-path jwks.json"},
-		{code: "invalid_grant", contains: "issuer", reason: identity.Denied,
+		{code: "invalid_grant", contains: "issuer in ID Token", reason: identity.Denied,
 			mend: "set the provider's issuer to the cluster's: {update} --issuer-uri {issuer}"},
 		{code: "invalid_grant", contains: "key", reason: identity.Denied,
 			mend: "the provider has other keys than the cluster; upload them again: kubectl get --raw /openid/v1/jwks >jwks.json, and {update} --jwk-json-path jwks.json"},

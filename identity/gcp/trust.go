@@ -5,6 +5,7 @@ package gcp
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/runner-identity/runner-identity/identity"
@@ -126,12 +127,11 @@ func (s settings) registryTrust(r identity.Request) []identity.Document {
 
 // grantees are who roles are granted to, one for each account that is a principal of its own.
 func (s settings) grantees(r identity.Request) []string {
-	if !s.direct() {
-		return []string{"serviceAccount:" + s.account.email}
-	}
 	var all []string
 	for _, name := range r.Bound() {
-		all = append(all, s.member(r.Namespace, name))
+		if g := s.grantee(r.Namespace, name); !slices.Contains(all, g) {
+			all = append(all, g)
+		}
 	}
 	return all
 }
