@@ -68,15 +68,6 @@ func TestIdentitiesThatDoNotResolve(t *testing.T) {
 	assert.Zero(t, w.cloud.Calls(simaws.STS, "AssumeRoleWithWebIdentity"))
 }
 
-func TestANameTooLongForALabelIsRefusedInWords(t *testing.T) {
-	w := newWorld(t)
-	name := strings.Repeat("a", 64)
-	w.newIdentity(t, name)
-	ri, result := w.reconcile(t, w.controller(t), name)
-	assert.Contains(t, condition(ri, v1alpha1.ConditionReady), "False InvalidSpec: metadata.name")
-	assert.Zero(t, result.RequeueAfter)
-}
-
 func TestASpecThatBecomesInvalidKeepsTheLastWholePlan(t *testing.T) {
 	w := newWorld(t)
 	c := w.controller(t)

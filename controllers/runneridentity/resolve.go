@@ -17,18 +17,10 @@ import (
 	"github.com/runner-identity/runner-identity/resolve"
 )
 
-// maxName is the longest name that is a label's value.
-const maxName = 63
-
 // resolve finds the provider and plans. An identity that does not resolve keeps the plan of its last good spec, both parts of
 // it: jobs of runners that run already go on as they began. No new runner starts from it, because ServiceAccountReady is
 // then False for the new generation. What the admin does not allow is taken away at once, plan, binding and logins.
 func (c *Controller) resolve(ctx context.Context, s *scope) error {
-	if len(s.identity.Name) > maxName {
-		s.condition(v1alpha1.ConditionServiceAccountReady, metav1.ConditionFalse, v1alpha1.ReasonInvalidSpec, fmt.Sprintf(
-			"metadata.name: %q is longer than %d characters; it is the value of a label on all that is made for it", s.identity.Name, maxName))
-		return errStop
-	}
 	in, err := c.input(ctx, s)
 	if err != nil {
 		return err
