@@ -3,11 +3,10 @@
 package resolve
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
-
-	"encoding/json"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 

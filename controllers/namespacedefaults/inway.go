@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package namespacedefaults
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/runner-identity/runner-identity/api/v1alpha1"
+	"github.com/runner-identity/runner-identity/resolve"
+)
+
+// inWay looks for another RunnerIdentity that is bound to the place's account; nil if none is in the way.
+func (c *Controller) inWay(w world, p place, want, live *v1alpha1.RunnerIdentity) *settled {
+	for _, other := range w.identities[p.namespace] {
+		if other.Name == want.Name || !slices.Contains(resolve.Bound(other), p.account()) {
+			continue
+		}
+		var found *settled
+		if madeByMapping(other) {
+			found = inHandover(other, p, live)
+		} else {
+			found = c.users(other, p, want, live)
+		}
+		if found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// inHandover waits for the RunnerIdentity of a mapping that stood before to let go: two at once would conflict on the account.
+func inHandover(other *v1alpha1.RunnerIdentity, p place, live *v1alpha1.RunnerIdentity) *settled {
+	if live != nil {
+		return nil
+	}
+	return new(conflict(v1alpha1.ReasonProgressing, fmt.Sprintf("RunnerIdentity %q has to let go of ServiceAccount %q first", other.Name, p.account())))
+}
+
+// users is for a RunnerIdentity of a user, or of a RunnerDeployment, that makes the account somebody else. It stands if it was
+// there first. One that came later is told of: where the cloud binds by annotation it has the conflict itself.
+func (c *Controller) users(other *v1alpha1.RunnerIdentity, p place, want, live *v1alpha1.RunnerIdentity) *settled {
+	principal := c.principal(p, want)
+	if other.Status.Principal == "" || principal == "" || other.Status.Principal == principal {
+		return nil
+	}
+	found := conflict(v1alpha1.ReasonIdentityConflict, fmt.Sprintf(
+		"RunnerIdentity %q makes ServiceAccount %q %s, and this mapping would make it %s: delete the one, or take the namespace from the other",
+		other.Name, p.account(), other.Status.Principal, principal))
+	found.keep = live != nil && live.CreationTimestamp.Before(&other.CreationTimestamp)
+	return &found
+}
+
+// principal is who the place's account would be. Empty if that does not resolve: the RunnerIdentity then says why.
+func (c *Controller) principal(p place, want *v1alpha1.RunnerIdentity) string {
+	r, err := resolve.Identity(resolve.Input{
+		Providers: c.Providers, Identity: want, Provider: p.provider, NamespaceLabels: p.labels, Issuer: c.Issuer,
+	})
+	if err != nil {
+		return ""
+	}
+	return r.Plan.Principal
+}
