@@ -3,6 +3,7 @@
 package resolve_test
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,9 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/identity/gcp"
 	"github.com/runner-identity/runner-identity/resolve"
 )
 
@@ -128,4 +131,22 @@ func TestBound(t *testing.T) {
 			assert.Equal(t, tc.want, resolve.Bound(ri))
 		})
 	}
+}
+
+func TestTheSampleResolves(t *testing.T) {
+	raw, err := os.ReadFile("../config/samples/namespace-defaults.yaml")
+	require.NoError(t, err)
+	p := &v1alpha1.IdentityProvider{}
+	require.NoError(t, yaml.UnmarshalStrict(raw, p))
+	providers, err := identity.NewSet(gcp.New())
+	require.NoError(t, err)
+	require.NoError(t, resolve.CheckProvider(providers, p))
+	ri, err := resolve.NamespaceDefault(p, p.Spec.NamespaceDefaults[0], "web")
+	require.NoError(t, err)
+	r, err := resolve.Identity(resolve.Input{Providers: providers, Identity: ri, Provider: p})
+	require.NoError(t, err)
+	require.Len(t, r.Plan.Accounts, 1)
+	assert.Equal(t, map[string]string{"iam.gke.io/gcp-service-account": "ci-web@acme-ci.iam.gserviceaccount.com"}, r.Plan.Accounts[0].Annotations)
+	assert.Equal(t, []string{"europe-west1-docker.pkg.dev"}, r.Plan.Hosts())
+	assert.NotEmpty(t, r.Plan.Exchange.Audience, "the controller can log in")
 }

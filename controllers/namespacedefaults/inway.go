@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
+	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/resolve"
 )
 
@@ -40,7 +41,7 @@ func inHandover(other *v1alpha1.RunnerIdentity, p place, live *v1alpha1.RunnerId
 // users is for a RunnerIdentity of a user, or of a RunnerDeployment, that makes the account somebody else. It stands if it was
 // there first. One that came later is told of: where the cloud binds by annotation it has the conflict itself.
 func (c *Controller) users(other *v1alpha1.RunnerIdentity, p place, want, live *v1alpha1.RunnerIdentity) *settled {
-	principal := c.principal(p, want)
+	principal := c.plan(p, want).Principal
 	if other.Status.Principal == "" || principal == "" || other.Status.Principal == principal {
 		return nil
 	}
@@ -51,13 +52,17 @@ func (c *Controller) users(other *v1alpha1.RunnerIdentity, p place, want, live *
 	return &found
 }
 
-// principal is who the place's account would be. Empty if that does not resolve: the RunnerIdentity then says why.
-func (c *Controller) principal(p place, want *v1alpha1.RunnerIdentity) string {
+// plan is what the place's account would be given. Empty if that does not resolve: the RunnerIdentity then says why.
+func (c *Controller) plan(p place, want *v1alpha1.RunnerIdentity) identity.Plan {
 	r, err := resolve.Identity(resolve.Input{
 		Providers: c.Providers, Identity: want, Provider: p.provider, NamespaceLabels: p.labels, Issuer: c.Issuer,
 	})
 	if err != nil {
-		return ""
+		return identity.Plan{}
 	}
-	return r.Plan.Principal
+	return r.Plan
 }
+
+// loginsOnly reports whether a plan binds pods, by a token in each of them, and not their account: of such an identity a mapping,
+// which changes no pod, can give the registry logins and nothing else.
+func loginsOnly(plan identity.Plan) bool { return len(plan.Tokens) > 0 && len(plan.Accounts) == 0 }

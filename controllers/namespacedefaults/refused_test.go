@@ -128,3 +128,19 @@ func TestAProviderWithoutMappingsSaysWhetherItCanBeUsed(t *testing.T) {
 	w.told(t, wrong, v1alpha1.ConditionReady, "False InvalidIdentity: aws.endpoints.sts")
 	require.NotEmpty(t, w.events.all("Warning ProviderNotFound CheckProvider"))
 }
+
+func TestAMappingThatCanOnlyGiveRegistryLoginsSaysSo(t *testing.T) {
+	w := newWorld(t)
+	w.start(t)
+	m := w.annotated("team", "ci-")
+	m.Identity.Settings["binding"] = "Inject"
+	p := w.newProvider(t, "", m)
+	w.optIn(t, w.a)
+	w.told(t, p, v1alpha1.ConditionNamespaceDefaultsReady, "True Ready: 1 ready: "+w.a+"; registry logins alone are given by team")
+	assert.Empty(t, w.account(t, w.a, "default").Annotations)
+	w.requireLoggedIn(t, w.a, "team."+p+"-registry")
+
+	w.change(t, p, func(s *providerSpec) { s.NamespaceDefaults[0].Identity.Settings["binding"] = "Annotate" })
+	got := w.told(t, p, v1alpha1.ConditionNamespaceDefaultsReady, "True Ready: 1 ready: "+w.a)
+	assert.NotContains(t, got, "alone")
+}

@@ -30,6 +30,8 @@ type report struct {
 	selected, ready []string
 	mappings        map[string]v1alpha1.NamespaceDefaultStatus
 	findings        []finding
+	// loginsOnly are the mappings that give registry logins and nothing else.
+	loginsOnly []string
 	// again is when to look again. Zero: when a watch says so.
 	again time.Duration
 }
@@ -58,6 +60,9 @@ func (r *report) add(p place, s settled) {
 		r.ready = append(r.ready, p.namespace)
 	}
 	r.mappings[p.mapping.Name] = m
+	if s.loginsOnly && !slices.Contains(r.loginsOnly, p.mapping.Name) {
+		r.loginsOnly = append(r.loginsOnly, p.mapping.Name)
+	}
 	if s.soon {
 		r.again = recheck
 	}
@@ -124,7 +129,11 @@ func (r *report) allWell() string {
 	if len(r.ready) == 0 {
 		return "no namespace is selected"
 	}
-	return fmt.Sprintf("%d ready: %s", len(r.ready), few(slices.Compact(slices.Clone(r.ready))))
+	text := fmt.Sprintf("%d ready: %s", len(r.ready), few(slices.Compact(slices.Clone(r.ready))))
+	if len(r.loginsOnly) > 0 {
+		text += fmt.Sprintf("; registry logins alone are given by %s: with these settings the cloud binds pods and not accounts, and no pod is changed for a mapping", few(r.loginsOnly))
+	}
+	return text
 }
 
 // few names the first of some namespaces, and counts the others.

@@ -39,6 +39,7 @@ func (c *Controller) settle(ctx context.Context, w world, p place) (settled, err
 	case p.contested() != "":
 		got.reason, got.message = v1alpha1.ReasonMappingConflict, p.contested()
 	}
+	got.loginsOnly = loginsOnly(c.plan(p, want))
 	return got, nil
 }
 

@@ -19,6 +19,8 @@ type settled struct {
 	ready bool
 	// reason and message say what is wrong, or what is awaited. Empty if nothing is.
 	reason, message string
+	// loginsOnly is whether the account, ready or not, is given nothing but registry logins.
+	loginsOnly bool
 	// soon asks for another look: no watch tells when what is awaited is there.
 	soon bool
 }
