@@ -14,6 +14,7 @@ import (
 	"github.com/runner-identity/runner-identity/cmd"
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/aws"
+	"github.com/runner-identity/runner-identity/identity/gcp"
 )
 
 func main() {
@@ -26,7 +27,7 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	providers, err := identity.NewSet(aws.New())
+	providers, err := identity.NewSet(aws.New(), gcp.New())
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,11 @@ import (
 // defaultRunnerImage is the image of runners that name none.
 const defaultRunnerImage = "ghcr.io/actions/actions-runner:latest"
 
+// defaultImage is this program's own image: what its Deployment says, else the name that config/manager has.
+func defaultImage() string {
+	return cmp.Or(os.Getenv("RUNNER_IDENTITY_IMAGE"), "runner-identity:latest")
+}
+
 // leaseName is the lease by which one of several controllers leads.
 const leaseName = "controller." + v1alpha1.Group
 
@@ -43,6 +49,7 @@ type controllerFlags struct {
 	namespaces     []string
 	credentials    string
 	image          string
+	own            string
 	workers        int
 	logFormat      string
 	verbose        bool
@@ -58,6 +65,7 @@ func (f *controllerFlags) register(c *cobra.Command) {
 	flags.StringSliceVar(&f.namespaces, "namespaces", nil, "namespaces to watch (default: all)")
 	flags.StringVar(&f.credentials, "github-credentials-secret", "", "NAMESPACE/NAME of the Secret with the GitHub credentials of deployments that name none")
 	flags.StringVar(&f.image, "runner-image", defaultRunnerImage, "image of runners that name none")
+	flags.StringVar(&f.own, "image", defaultImage(), "this program's own image, for init containers of runner pods (default: RUNNER_IDENTITY_IMAGE)")
 	flags.IntVar(&f.workers, "workers", 8, "how many identities, and how many deployments, are worked on at once")
 	flags.StringVar(&f.logFormat, "log-format", "json", "json or text")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "log details too")

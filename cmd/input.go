@@ -17,12 +17,14 @@ type input struct {
 	files  []string
 	issuer string
 	image  string
+	own    string
 }
 
 func (i *input) flags(c *cobra.Command) {
 	c.Flags().StringArrayVarP(&i.files, "filename", "f", nil, "YAML file with a RunnerDeployment or RunnerIdentity, its IdentityProvider and Namespace if there are any; - is standard input")
 	c.Flags().StringVar(&i.issuer, "issuer", "", "URL of the cluster's ServiceAccount token issuer (kubectl get --raw /.well-known/openid-configuration); an IdentityProvider's issuer goes before it")
 	c.Flags().StringVar(&i.image, "runner-image", defaultRunnerImage, "image of runners that name none")
+	c.Flags().StringVar(&i.own, "image", defaultImage(), "this program's own image, for init containers")
 	if err := c.MarkFlagRequired("filename"); err != nil {
 		panic(err) // the flag is three lines up
 	}
@@ -65,6 +67,7 @@ func (i *input) resolveOne(o objects, ri *v1alpha1.RunnerIdentity, providers ide
 		Identity:  ri,
 		Provider:  o.providers[ri.Spec.IdentityProvider],
 		Issuer:    i.issuer,
+		Image:     i.own,
 	}
 	if ns := o.namespaces[ri.Namespace]; ns != nil {
 		in.NamespaceLabels = ns.Labels

@@ -44,6 +44,7 @@ func (f *controllerFlags) addControllers(ctx context.Context, mgr ctrl.Manager, 
 		Clock:     clock.RealClock{},
 		Recorder:  mgr.GetEventRecorder("runner-identity"),
 		Issuer:    issuer,
+		Image:     f.own,
 	}
 	if err := identities.SetupWithManager(ctx, mgr, runneridentity.Options{Workers: f.workers}); err != nil {
 		return err

@@ -27,6 +27,10 @@ type Plan struct {
 	Tokens []Token `json:"tokens,omitempty"`
 	// Files are files with non-secret content.
 	Files []File `json:"files,omitempty"`
+	// Dirs are empty directories that containers may write to.
+	Dirs []EmptyDir `json:"dirs,omitempty"`
+	// Waits are addresses that have to answer before the containers of a pod start.
+	Waits []Wait `json:"waits,omitempty"`
 	// Env are environment variables.
 	Env []Env `json:"env,omitempty"`
 	// Registries are the hosts that pods of a target log in to.
@@ -69,6 +73,27 @@ type File struct {
 	Path    string `json:"path"`
 	Content string `json:"content"`
 	For     Target `json:"for"`
+}
+
+// An EmptyDir is an empty directory at an absolute path that the containers of a pod share and may write to.
+type EmptyDir struct {
+	// Path is where it is in the container.
+	Path string `json:"path"`
+	// Volume names its volume.
+	Volume string `json:"volume"`
+	For    Target `json:"for"`
+}
+
+// A Wait is an HTTP address that answers 200 once the pod's identity is there. Some clouds hand identities out from the node, and
+// need seconds for a pod that has just started; clients that ask too early take the node for one without identities.
+type Wait struct {
+	// Name tells this wait from others, a DNS label.
+	Name string `json:"name"`
+	// URL is asked with GET until it answers 200. It is never secret.
+	URL string `json:"url"`
+	// Header is sent with it, one value a name.
+	Header map[string]string `json:"header,omitempty"`
+	For    Target            `json:"for"`
 }
 
 // Env is one environment variable. Value is never secret and may contain Dir.

@@ -10,7 +10,7 @@ import (
 )
 
 // Apply puts a plan into a pod: variables and mounts into the named containers, regular, init and native sidecars alike, and into
-// no other; ephemeral containers never. It returns a new pod and shares with the old one what it does not change. Applied to its
+// no other; ephemeral containers never. The plan's init containers come first, so that the pod's own find the identity too. It returns a new pod and shares with the old one what it does not change. Applied to its
 // own result it changes nothing.
 //
 // The pod's own value always wins: the same value is fine, a different one is a Conflict, and that piece of the plan is left
@@ -67,7 +67,7 @@ func (a *application) run() error {
 	if other, err := a.account(); err != nil || other {
 		return err
 	}
-	for _, phase := range []func() error{a.metadata, a.volumes, a.allContainers} {
+	for _, phase := range []func() error{a.metadata, a.volumes, a.initContainers, a.allContainers} {
 		if err := phase(); err != nil {
 			return err
 		}

@@ -22,6 +22,8 @@ const labelRunnerPod = "runner-pod"
 // template's list replace the one that it makes of a workflow's container.credentials, and private images of users would no
 // longer be pulled; without a list, Kubernetes takes the account's.
 //
+// The plan's init containers are left out: the hook lets a template's replace its own.
+//
 // On hooks that copy the work directory (0.8) the mounts of the job container appear in service containers too: use another
 // carrier there if the workflows have services.
 func HookTemplate(plan v1alpha1.PodPlan, user []byte) ([]byte, error) {
@@ -44,6 +46,8 @@ func mergeTemplate(plan v1alpha1.PodPlan, user []byte) (Object, []Conflict, erro
 	if err != nil {
 		return nil, nil, err
 	}
+	// A template's list replaces the hook's own, and with it what fills /__e, where the hook's node program is.
+	plan.InitContainers = nil
 	if spec["imagePullSecrets"] == nil && plan.ServiceAccountName != "" {
 		plan.ImagePullSecrets = nil
 	}

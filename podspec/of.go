@@ -18,6 +18,8 @@ import (
 // a volume of its own keeps that volume's name and path, so that its cloud's own webhook finds its work done. A plan that has
 // nothing for the target leaves the account and the pull secrets.
 //
+// The images of init containers are left to the caller: which image is this project's own is a matter of the installation.
+//
 // The plan's hash is not part of it (RunnerPod adds it): a hash that is among the things it is a hash of has no value.
 func Of(plan identity.Plan, target identity.Target, account string, pullSecrets []string) v1alpha1.PodPlan {
 	plan = plan.At(IdentityDir)
@@ -47,7 +49,27 @@ func Of(plan identity.Plan, target identity.Target, account string, pullSecrets 
 			addFile(&p, f)
 		}
 	}
+	for _, d := range plan.Dirs {
+		if d.For.Has(target) {
+			p.Volumes = append(p.Volumes, v1alpha1.Volume{Name: d.Volume, EmptyDir: &corev1.EmptyDirVolumeSource{}})
+			p.VolumeMounts = append(p.VolumeMounts, v1alpha1.VolumeMount{Name: d.Volume, MountPath: d.Path})
+		}
+	}
+	for _, w := range plan.Waits {
+		if w.For.Has(target) {
+			p.InitContainers = append(p.InitContainers, waiting(w))
+		}
+	}
 	return p
+}
+
+// waiting is the init container that waits, by the wait command of this program.
+func waiting(w identity.Wait) v1alpha1.InitContainer {
+	args := []string{"wait", "--url=" + literal(w.URL)}
+	for _, name := range slices.Sorted(maps.Keys(w.Header)) {
+		args = append(args, "--header="+literal(name+": "+w.Header[name]))
+	}
+	return v1alpha1.InitContainer{Name: InitContainerPrefix + w.Name, Args: args}
 }
 
 // literal keeps the kubelet from expanding $(NAME) in a value.

@@ -18,6 +18,8 @@ const (
 	IdentityVolume = "runner-identity"
 	// IdentityDir is where IdentityVolume is mounted: what identity.Dir becomes in pods.
 	IdentityDir = "/var/run/secrets/runner-identity.dev"
+	// InitContainerPrefix begins the names of a plan's init containers.
+	InitContainerPrefix = "runner-identity-"
 	// SecretKeyJITConfig is the key of a runner's Secret that holds its JIT config.
 	SecretKeyJITConfig = "jitconfig"
 )

@@ -37,6 +37,8 @@ type Input struct {
 	NamespaceLabels map[string]string
 	// Issuer is the cluster's ServiceAccount issuer, as its discovery document says. Empty if not known.
 	Issuer string
+	// Image is this project's own image, for the init containers of plans that have something to wait for.
+	Image string
 	// AccountPullSecrets are the pull secrets that the accounts have of their own, by account. Pods that are given ours would
 	// lose them: Kubernetes adds an account's pull secrets only to pods that name none.
 	AccountPullSecrets map[string][]string
@@ -91,12 +93,20 @@ func Identity(in Input) (Resolved, error) {
 func withPods(in Input, r Resolved) Resolved {
 	accounts := r.Request.Accounts
 	runner := podspec.Of(r.Plan, identity.Runner, accounts.Runner, pullSecrets(in, r.Plan, accounts.Runner))
-	r.Runner = &runner
+	r.Runner = withImage(&runner, in.Image)
 	if r.Request.Targets.Has(identity.Job) {
 		job := podspec.Of(r.Plan, identity.Job, accounts.Job, pullSecrets(in, r.Plan, accounts.Job))
-		r.Job = &job
+		r.Job = withImage(&job, in.Image)
 	}
 	return r
+}
+
+// withImage fills in the image of a plan's init containers.
+func withImage(p *v1alpha1.PodPlan, image string) *v1alpha1.PodPlan {
+	for i := range p.InitContainers {
+		p.InitContainers[i].Image = image
+	}
+	return p
 }
 
 // pullSecrets are ours and the account's own, without repeats.

@@ -170,6 +170,11 @@ type PodPlan struct {
 	// +listType=map
 	// +listMapKey=name
 	Volumes []Volume `json:"volumes,omitempty"`
+	// initContainers run before the others, first in the pod. They are of this project's own image.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	InitContainers []InitContainer `json:"initContainers,omitempty"`
 	// imagePullSecrets are added to the pod: the registry Secret, and those of the account itself, which Kubernetes would
 	// otherwise no longer add.
 	// +optional
@@ -191,6 +196,15 @@ type PodPlan struct {
 type EnvVar struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
+}
+
+// InitContainer is a container that runs to its end before the others start.
+type InitContainer struct {
+	Name  string `json:"name"`
+	Image string `json:"image"`
+	// +optional
+	// +listType=atomic
+	Args []string `json:"args,omitempty"`
 }
 
 // VolumeMount is a read-only or writable mount of one of the plan's volumes.

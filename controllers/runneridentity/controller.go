@@ -40,6 +40,8 @@ type Controller struct {
 	Recorder events.EventRecorder
 	// Issuer is the cluster's ServiceAccount issuer. Empty if it is not known.
 	Issuer string
+	// Image is this program's own image, for init containers of runner pods.
+	Image string
 	// CallTimeout ends a call of a cloud. Default: 15 seconds.
 	CallTimeout time.Duration
 	// CallWait is how long a worker waits for a call before it turns to other identities; the call goes on and its result is

@@ -41,7 +41,7 @@ func (c *Controller) resolve(ctx context.Context, s *scope) error {
 
 // input reads all that an identity is resolved from.
 func (c *Controller) input(ctx context.Context, s *scope) (resolve.Input, error) {
-	in := resolve.Input{Providers: c.Providers, Identity: s.identity, Issuer: c.Issuer, AccountPullSecrets: map[string][]string{}}
+	in := resolve.Input{Providers: c.Providers, Identity: s.identity, Issuer: c.Issuer, Image: c.Image, AccountPullSecrets: map[string][]string{}}
 	provider, errProvider := c.provider(ctx, s.identity.Spec.IdentityProvider)
 	in.Provider = provider
 	namespace := metadata("Namespace")

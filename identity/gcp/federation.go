@@ -19,7 +19,10 @@ const (
 
 // gcloudDir is gcloud's own directory. gcloud keeps a database in it and ends with "unable to open database file" if it cannot
 // write there, which a home directory of another user, or one that is mounted, does not let it.
-const gcloudDir = "/tmp/runner-identity-gcloud"
+const (
+	gcloudDir    = "/var/run/runner-identity-gcloud"
+	gcloudVolume = "runner-identity-gcloud"
+)
 
 const jwtType = "urn:ietf:params:oauth:token-type:jwt"
 
@@ -30,6 +33,7 @@ func (s settings) federate(p *identity.Plan, targets identity.Target) error {
 		return err
 	}
 	p.Tokens = []identity.Token{{Path: tokenFile, Audience: s.Audience, Lifetime: s.lifetime, For: targets}}
+	p.Dirs = []identity.EmptyDir{{Path: gcloudDir, Volume: gcloudVolume, For: targets}}
 	p.Files = []identity.File{{Path: credentialFile, Content: content, For: targets}}
 	e := env{target: targets}
 	e.add("GOOGLE_APPLICATION_CREDENTIALS", credentialFile)

@@ -42,6 +42,18 @@ func (s settings) annotate(p *identity.Plan, targets identity.Target) {
 		p.Pods = []identity.PodMetadata{{NodeSelector: map[string]string{labelMetadataServer: "true"}, Metadata: identity.Metadata{For: targets}}}
 	}
 	p.Env = s.metadataEnv(targets)
+	p.Waits = []identity.Wait{s.metadataWait(targets)}
+}
+
+// metadataWait asks for what the jobs will ask for. GKE's metadata server knows a pod some seconds after its start; until then
+// client libraries of every language fail, or take the node for a machine outside of Google.
+func (s settings) metadataWait(targets identity.Target) identity.Wait {
+	return identity.Wait{
+		Name:   "metadata-server",
+		URL:    "http://" + cmp.Or(s.Endpoints.Metadata, metadataServer) + "/computeMetadata/v1/instance/service-accounts/default/token",
+		Header: map[string]string{"Metadata-Flavor": "Google"},
+		For:    targets,
+	}
 }
 
 // metadataEnv names the metadata server by its address. Clients that are told do not probe for it, so a server that needs

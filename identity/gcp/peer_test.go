@@ -46,11 +46,23 @@ func start(t testing.TB, r identity.Request, token identity.Secret) container {
 	for _, p := range plan.Tokens {
 		c.write(p.Path, token.Reveal())
 	}
+	here := strings.NewReplacer()
+	for _, d := range plan.Dirs {
+		here = strings.NewReplacer(d.Path, c.empty(d.Volume))
+	}
 	for _, e := range plan.Env {
-		// The container's own /tmp, which the machine's is not.
-		c.env[e.Name] = strings.Replace(e.Value, "/tmp/runner-identity", c.dir+"/runner-identity", 1)
+		c.env[e.Name] = here.Replace(e.Value)
 	}
 	return c
+}
+
+// empty is an empty directory as the kubelet makes it: everybody may write to it.
+func (c container) empty(volume string) string {
+	c.t.Helper()
+	dir := filepath.Join(c.dir, "empty", volume)
+	require.NoError(c.t, os.MkdirAll(dir, 0o755))
+	require.NoError(c.t, os.Chmod(dir, 0o777))
+	return dir
 }
 
 func (c container) write(path, content string) {
@@ -155,8 +167,8 @@ func TestGcloudWorksWithAHomeThatCannotBeWritten(t *testing.T) {
 	r := federation(t, c.here())
 	pod := start(t, r, c.token(r))
 	require.NoError(t, os.Chmod(pod.env["HOME"], 0o555))
-	// The pod's own /tmp is writable for everybody, and the way to it is open.
-	require.NoError(t, os.Chmod(pod.dir, 0o777))
+	// The way to the pod's directories is open, as it is in a container.
+	require.NoError(t, os.Chmod(pod.dir, 0o755))
 	require.NoError(t, os.Chmod(filepath.Dir(pod.dir), 0o755))
 	token, err := pod.run("", "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "gcloud", "auth", "print-access-token")
 	require.NoError(t, err)

@@ -50,10 +50,20 @@ func resolved(t *testing.T, c *cloud) resolve.Resolved {
 func startPod(t *testing.T, pod v1alpha1.PodPlan, token identity.Secret) container {
 	t.Helper()
 	c := start(t, onGKE(t), identity.Secret{})
-	here := func(s string) string { return strings.ReplaceAll(s, podspec.IdentityDir, c.dir) }
 	clear(c.env)
 	c.env["HOME"] = t.TempDir()
+	here := func(s string) string { return strings.ReplaceAll(s, podspec.IdentityDir, c.dir) }
+	for _, m := range pod.VolumeMounts {
+		if m.Name != podspec.IdentityVolume {
+			here = func(s string) string {
+				return strings.NewReplacer(podspec.IdentityDir, c.dir, m.MountPath, c.empty(m.Name)).Replace(s)
+			}
+		}
+	}
 	for _, v := range pod.Volumes {
+		if v.EmptyDir != nil {
+			continue
+		}
 		for _, source := range v.Projected.Sources {
 			if s := source.ServiceAccountToken; s != nil {
 				c.write(filepath.Join(c.dir, s.Path), token.Reveal())
@@ -67,7 +77,7 @@ func startPod(t *testing.T, pod v1alpha1.PodPlan, token identity.Secret) contain
 		}
 	}
 	for _, e := range pod.Env {
-		c.env[e.Name] = here(strings.Replace(e.Value, "/tmp/runner-identity", c.dir+"/runner-identity", 1))
+		c.env[e.Name] = here(e.Value)
 	}
 	return c
 }

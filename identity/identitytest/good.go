@@ -78,6 +78,8 @@ func spoil(p identity.Plan) {
 	clear(p.Pods)
 	clear(p.Tokens)
 	clear(p.Files)
+	clear(p.Dirs)
+	clear(p.Waits)
 	clear(p.Env)
 	clear(p.Registries)
 }
@@ -90,6 +92,9 @@ func mapsOf(p identity.Plan) []map[string]string {
 	}
 	for _, pod := range p.Pods {
 		all = append(all, pod.Annotations, pod.Labels, pod.NodeSelector)
+	}
+	for _, w := range p.Waits {
+		all = append(all, w.Header)
 	}
 	return all
 }

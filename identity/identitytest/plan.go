@@ -4,9 +4,9 @@ package identitytest
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -14,7 +14,10 @@ import (
 )
 
 // minLifetime is the least that the API server gives.
-const minLifetime = 10 * time.Minute
+const minLifetime = identity.MinTokenLifetime
+
+// maxWaitName leaves room for what podspec puts before it in a container's name.
+const maxWaitName = 40
 
 // checkPlan is about what is in a plan.
 func checkPlan(f *report, p identity.Provider, plan identity.Plan, r identity.Request) {
@@ -28,6 +31,12 @@ func checkPlan(f *report, p identity.Provider, plan identity.Plan, r identity.Re
 	}
 	for _, file := range plan.Files {
 		f.check(inDir(file.Path), RuleFiles, fmt.Sprintf("path %q is not a clean path below %s", file.Path, identity.Dir))
+	}
+	for _, d := range plan.Dirs {
+		checkDir(f, d)
+	}
+	for _, w := range plan.Waits {
+		checkWait(f, w)
 	}
 	checkUnique(f, plan)
 	checkRegistries(f, p, plan)
@@ -50,6 +59,12 @@ func checkTargets(f *report, plan identity.Plan, r identity.Request) {
 	}
 	for _, file := range plan.Files {
 		one("file "+file.Path, file.For)
+	}
+	for _, d := range plan.Dirs {
+		one("directory "+d.Path, d.For)
+	}
+	for _, w := range plan.Waits {
+		one("wait "+w.Name, w.For)
 	}
 	for _, e := range plan.Env {
 		one("variable "+e.Name, e.For)
@@ -121,6 +136,22 @@ func checkToken(f *report, t identity.Token) {
 	f.check(path.IsAbs(t.Path) && path.Clean(t.Path) == t.Path && path.Dir(t.Path) != "/", RuleTokens,
 		fmt.Sprintf("path %q is neither below %s nor a clean absolute one in a directory of its own", t.Path, identity.Dir))
 	f.check(len(validation.IsDNS1123Label(t.Volume)) == 0, RuleTokens, fmt.Sprintf("%s is in volume %q, which is not a DNS label", t.Path, t.Volume))
+}
+
+// checkDir is about one writable directory.
+func checkDir(f *report, d identity.EmptyDir) {
+	f.check(path.IsAbs(d.Path) && path.Clean(d.Path) == d.Path && path.Dir(d.Path) != "/", RuleDirs,
+		fmt.Sprintf("path %q is not a clean absolute one below a directory of the image", d.Path))
+	f.check(len(validation.IsDNS1123Label(d.Volume)) == 0, RuleDirs, fmt.Sprintf("%s is in volume %q, which is not a DNS label", d.Path, d.Volume))
+}
+
+// checkWait is about one wait.
+func checkWait(f *report, w identity.Wait) {
+	f.check(len(validation.IsDNS1123Label(w.Name)) == 0 && len(w.Name) <= maxWaitName, RuleWaits,
+		fmt.Sprintf("%q is not a DNS label of at most %d characters", w.Name, maxWaitName))
+	u, err := url.Parse(w.URL)
+	f.check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil, RuleWaits,
+		fmt.Sprintf("wait %s: %q is not an HTTP address without credentials", w.Name, w.URL))
 }
 
 // inDir reports whether a path is a clean one below the identity directory.

@@ -19,6 +19,8 @@ const (
 	RuleEnv           Rule = "environment variables have valid names and values, and are not the runner's own"
 	RuleTokens        Rule = "tokens have an audience, a lifetime of at least 10 minutes and a clean path"
 	RuleFiles         Rule = "files have a clean path below the identity directory"
+	RuleDirs          Rule = "writable directories have a clean absolute path and a volume"
+	RuleWaits         Rule = "waits have a name and an HTTP address without credentials"
 	RuleUnique        Rule = "no variable, file, mount or volume is there twice for one target"
 	RuleRegistries    Rule = "registries are bare hosts, once each, that the provider can log in to"
 	RuleTrust         Rule = "trust documents have a title and a body and are always the same"
@@ -30,6 +32,6 @@ const (
 func Rules() []Rule {
 	return []Rule{
 		RuleCases, RuleName, RulePlans, RuleDeterministic, RulePure, RuleJSON, RuleSecrets, RuleTargets, RuleMetadata, RuleEnv,
-		RuleTokens, RuleFiles, RuleUnique, RuleRegistries, RuleTrust, RuleRefusal, RuleUnknown,
+		RuleTokens, RuleFiles, RuleDirs, RuleWaits, RuleUnique, RuleRegistries, RuleTrust, RuleRefusal, RuleUnknown,
 	}
 }

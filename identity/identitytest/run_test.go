@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -96,6 +97,8 @@ func goodPlan() identity.Plan {
 		Accounts:   []identity.Metadata{{Annotations: map[string]string{"example.com/role": "r"}, Labels: map[string]string{"example.com/l": "v"}, For: identity.Job}},
 		Tokens:     []identity.Token{{Path: identity.Dir + "/t/token", Audience: "a", Lifetime: time.Hour, For: identity.Job}},
 		Files:      []identity.File{{Path: identity.Dir + "/t/config", Content: "x", For: identity.Job}},
+		Dirs:       []identity.EmptyDir{{Path: "/var/run/cloud", Volume: "cloud", For: identity.Job}},
+		Waits:      []identity.Wait{{Name: "node", URL: "http://169.254.169.254/x", Header: map[string]string{"a": "b"}, For: identity.Job}},
 		Env:        []identity.Env{{Name: "CLOUD_ROLE", Value: "r", For: identity.Job}},
 		Registries: []identity.Registry{{Host: "registry.example.com", For: identity.Job}},
 		Pods:       []identity.PodMetadata{{Metadata: identity.Metadata{Labels: map[string]string{"a": "b"}, For: identity.Job}, NodeSelector: map[string]string{"c": "d"}}},
@@ -240,12 +243,28 @@ func badFiles() broken {
 			"path that climbs": changed(func(p *identity.Plan) { p.Files[0].Path = identity.Dir + "/../x" }),
 			"the directory":    changed(func(p *identity.Plan) { p.Files[0].Path = identity.Dir }),
 		},
+		identitytest.RuleDirs: {
+			"a relative path":      changed(func(p *identity.Plan) { p.Dirs[0].Path = "cloud" }),
+			"a path in the root":   changed(func(p *identity.Plan) { p.Dirs[0].Path = "/cloud" }),
+			"no volume":            changed(func(p *identity.Plan) { p.Dirs[0].Volume = "" }),
+			"below identity's dir": changed(func(p *identity.Plan) { p.Dirs[0].Path = identity.Dir + "/cloud" }),
+		},
+		identitytest.RuleWaits: {
+			"no name":              changed(func(p *identity.Plan) { p.Waits[0].Name = "" }),
+			"a file URL":           changed(func(p *identity.Plan) { p.Waits[0].URL = "file:///etc/passwd" }),
+			"a password in it":     changed(func(p *identity.Plan) { p.Waits[0].URL = "http://u:p@169.254.169.254/" }),
+			"no host":              changed(func(p *identity.Plan) { p.Waits[0].URL = "http:///x" }),
+			"a name of 41 letters": changed(func(p *identity.Plan) { p.Waits[0].Name = strings.Repeat("a", 41) }),
+		},
 		identitytest.RuleUnique: {
-			"a variable twice":      changed(func(p *identity.Plan) { p.Env = append(p.Env, p.Env[0]) }),
-			"a file twice":          changed(func(p *identity.Plan) { p.Files = append(p.Files, p.Files[0]) }),
-			"a token over a file":   token(func(t *identity.Token) { t.Path = identity.Dir + "/t/config" }),
-			"two volumes at a path": changed(func(p *identity.Plan) { p.Tokens = []identity.Token{at("/a/x", "v"), at("/a/y", "w")} }),
-			"a volume at two paths": changed(func(p *identity.Plan) { p.Tokens = []identity.Token{at("/a/x", "v"), at("/b/y", "v")} }),
+			"a directory twice":        changed(func(p *identity.Plan) { p.Dirs = append(p.Dirs, p.Dirs[0]) }),
+			"a wait twice":             changed(func(p *identity.Plan) { p.Waits = append(p.Waits, p.Waits[0]) }),
+			"a directory on a token's": changed(func(p *identity.Plan) { p.Tokens = []identity.Token{at("/var/run/cloud/x", "v")} }),
+			"a variable twice":         changed(func(p *identity.Plan) { p.Env = append(p.Env, p.Env[0]) }),
+			"a file twice":             changed(func(p *identity.Plan) { p.Files = append(p.Files, p.Files[0]) }),
+			"a token over a file":      token(func(t *identity.Token) { t.Path = identity.Dir + "/t/config" }),
+			"two volumes at a path":    changed(func(p *identity.Plan) { p.Tokens = []identity.Token{at("/a/x", "v"), at("/a/y", "w")} }),
+			"a volume at two paths":    changed(func(p *identity.Plan) { p.Tokens = []identity.Token{at("/a/x", "v"), at("/b/y", "v")} }),
 		},
 		identitytest.RuleRegistries: {
 			"host with a scheme":          changed(func(p *identity.Plan) { p.Registries[0].Host = "https://registry.example.com" }),

@@ -40,7 +40,18 @@ func (u unique) check(plan identity.Plan) {
 	for _, t := range plan.Tokens {
 		if t.For.Has(u.target) {
 			u.once(u.files, "file", t.Path)
-			u.mount(t)
+			u.mount(t.Volume, path.Dir(t.Path))
+		}
+	}
+	for _, d := range plan.Dirs {
+		if d.For.Has(u.target) {
+			u.once(u.files, "directory", d.Path)
+			u.mount(d.Volume, d.Path)
+		}
+	}
+	for _, w := range plan.Waits {
+		if w.For.Has(u.target) {
+			u.once(u.files, "wait", w.Name)
 		}
 	}
 }
@@ -51,14 +62,13 @@ func (u unique) once(seen map[string]bool, kind, name string) {
 }
 
 // mount checks that a volume has one directory and a directory one volume.
-func (u unique) mount(t identity.Token) {
-	if t.Volume == "" {
+func (u unique) mount(volume, dir string) {
+	if volume == "" {
 		return
 	}
-	dir := path.Dir(t.Path)
-	other, ok := u.dirOf[t.Volume]
-	u.report.check(!ok || other == dir, RuleUnique, fmt.Sprintf("volume %s is mounted at %s and at %s for %s", t.Volume, other, dir, u.target))
-	volume, ok := u.volumeOf[dir]
-	u.report.check(!ok || volume == t.Volume, RuleUnique, fmt.Sprintf("volumes %s and %s are both mounted at %s for %s", volume, t.Volume, dir, u.target))
-	u.dirOf[t.Volume], u.volumeOf[dir] = dir, t.Volume
+	other, ok := u.dirOf[volume]
+	u.report.check(!ok || other == dir, RuleUnique, fmt.Sprintf("volume %s is mounted at %s and at %s for %s", volume, other, dir, u.target))
+	mounted, ok := u.volumeOf[dir]
+	u.report.check(!ok || mounted == volume, RuleUnique, fmt.Sprintf("volumes %s and %s are both mounted at %s for %s", mounted, volume, dir, u.target))
+	u.dirOf[volume], u.volumeOf[dir] = dir, volume
 }
