@@ -16,6 +16,7 @@ import (
 	"github.com/runner-identity/runner-identity/cmd"
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/aws"
+	"github.com/runner-identity/runner-identity/identity/gcp"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -23,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // runCommand runs the program with a standard input and returns what it printed.
 func runCommand(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()
-	providers, err := identity.NewSet(aws.New())
+	providers, err := identity.NewSet(aws.New(), gcp.New())
 	require.NoError(t, err)
 	root := cmd.Root(providers)
 	var out bytes.Buffer
@@ -37,11 +38,15 @@ func runCommand(t *testing.T, stdin string, args ...string) (string, error) {
 
 func TestGolden(t *testing.T) {
 	for name, args := range map[string][]string{
-		"render-aws":         {"render", "-f", "../config/samples/aws.yaml"},
-		"trust-aws":          {"trust", "-f", "../config/samples/aws.yaml"},
-		"render-kubernetes":  {"render", "-f", "testdata/identity-job.yaml"},
-		"trust-no-issuer":    {"trust", "-f", "testdata/identity-job.yaml"},
-		"render-no-identity": {"render", "-f", "testdata/plain.yaml"},
+		"render-aws":            {"render", "-f", "../config/samples/aws.yaml"},
+		"trust-aws":             {"trust", "-f", "../config/samples/aws.yaml"},
+		"render-gcp-gke":        {"render", "-f", "../config/samples/gcp-gke.yaml"},
+		"trust-gcp-gke":         {"trust", "-f", "../config/samples/gcp-gke.yaml"},
+		"render-gcp-federation": {"render", "-f", "../config/samples/gcp-federation.yaml"},
+		"trust-gcp-federation":  {"trust", "-f", "../config/samples/gcp-federation.yaml"},
+		"render-kubernetes":     {"render", "-f", "testdata/identity-job.yaml"},
+		"trust-no-issuer":       {"trust", "-f", "testdata/identity-job.yaml"},
+		"render-no-identity":    {"render", "-f", "testdata/plain.yaml"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := runCommand(t, "", args...)
@@ -79,7 +84,15 @@ func TestBadInputNamesTheFieldTheValueAndWhatWouldBeRight(t *testing.T) {
 		},
 		"an unknown provider": {
 			deployment("organization: acme", "identityProvider: azure"),
-			[]string{"identityProvider", `"azure"`, "has: aws"},
+			[]string{"identityProvider", `"azure"`, "has: aws, gcp"},
+		},
+		"settings of the other cloud": {
+			deployment("organization: acme", "identityProvider: aws", "identity: {gcp: {projectID: acme-ci}}"),
+			[]string{"identity.gcp", `"aws"`, "identity.aws"},
+		},
+		"a project's id where Google wants its number": {
+			deployment("organization: acme", "identityProvider: gcp", "identity: {gcp: {workloadIdentityProvider: projects/acme-ci/locations/global/workloadIdentityPools/ci/providers/cluster}}"),
+			[]string{"workloadIdentityProvider", "projects/acme-ci", "number"},
 		},
 		"ephemeral: false": {
 			deployment("organization: acme", "ephemeral: false"),
