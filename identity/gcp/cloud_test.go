@@ -12,7 +12,7 @@ import (
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/gcp"
 	gcpsim "github.com/runner-identity/runner-identity/testbed/gcp"
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // cloud is a simulated Google, with a cluster that signs tokens.

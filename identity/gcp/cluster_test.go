@@ -16,7 +16,7 @@ import (
 	"github.com/runner-identity/runner-identity/identity/gcp"
 	"github.com/runner-identity/runner-identity/testbed/cluster"
 	gcpsim "github.com/runner-identity/runner-identity/testbed/gcp"
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 func TestMain(m *testing.M) { cluster.Main(m) }
@@ -31,7 +31,7 @@ type real struct {
 func newReal(t *testing.T) real {
 	t.Helper()
 	cl := cluster.Shared(t)
-	found, err := sim.FindCluster(t.Context(), cl.Config)
+	found, err := sim.FindCluster(t.Context(), cl.Config, "")
 	require.NoError(t, err)
 	kube, err := kubernetes.NewForConfig(cl.Config)
 	require.NoError(t, err)

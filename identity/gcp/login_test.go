@@ -18,7 +18,7 @@ import (
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/gcp"
 	gcpsim "github.com/runner-identity/runner-identity/testbed/gcp"
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 const host = "europe-west1-docker.pkg.dev"

@@ -17,7 +17,7 @@ import (
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/gcp"
 	gcpsim "github.com/runner-identity/runner-identity/testbed/gcp"
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // gkePod is a container of the job on a simulated node of GKE. Its ServiceAccount carries what the plan says, and nothing else.

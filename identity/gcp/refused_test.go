@@ -13,7 +13,7 @@ import (
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/gcp"
 	gcpsim "github.com/runner-identity/runner-identity/testbed/gcp"
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // A broken is one thing that is set up wrongly at Google.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // The services, by their SigV4 names; Registry is the registries' login.
@@ -102,7 +104,7 @@ func read(r *http.Request) (*call, error) {
 
 func (s *Server) record(c *call, err error) {
 	outcome := codeOf(err)
-	s.calls.add(Call{
+	s.calls.Add(sim.Call{
 		Time: s.clock.Now(), Service: c.service, Action: c.action, Principal: c.who, Outcome: outcome, Reason: c.why,
 		RequestID: c.id,
 	})

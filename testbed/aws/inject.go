@@ -7,30 +7,9 @@ import "net/http"
 // statusGone is what proxies log for a client that did not wait; nobody is there to read it.
 const statusGone = 499
 
-// Inject adds a fault. Of several that hit a call the oldest is taken. The error names the field that is wrong.
-func (s *Server) Inject(f Fault) error {
-	if err := f.validate(); err != nil {
-		return err
-	}
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	s.faults.list = append(s.faults.list, f)
-	return nil
-}
-
-// Faults are those that are still to come, oldest first.
-func (s *Server) Faults() []Fault {
-	s.faults.mu.Lock()
-	defer s.faults.mu.Unlock()
-	return append([]Fault{}, s.faults.list...)
-}
-
-// ClearFaults makes everything go well again.
-func (s *Server) ClearFaults() { s.faults.clear() }
-
 // inject sets the call's time and does to it what a fault says.
 func (s *Server) inject(c *call) error {
-	f, _ := s.faults.take(c)
+	f := s.faults.Take(c.service, c.action)
 	if f.Kind == ClockSkew {
 		c.skew = f.Delay
 	}
@@ -42,10 +21,11 @@ func (s *Server) inject(c *call) error {
 		}
 	}
 	c.now = s.clock.Now().Add(c.skew)
-	return f.error(c)
+	return c.fail(f)
 }
 
-func (f Fault) error(c *call) error {
+// fail is the error that a fault is.
+func (c *call) fail(f Fault) error {
 	switch f.Kind {
 	case Throttle:
 		return c.throttled()

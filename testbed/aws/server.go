@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // A Server is the simulated cloud. It is an http.Handler for all its services: a request says itself which one it is for.
@@ -23,8 +25,8 @@ type Server struct {
 	clock     clock.Clock
 	log       *slog.Logger
 	providers []*provider
-	faults    faults
-	calls     calls
+	faults    sim.Faults
+	calls     sim.Calls
 	mux       *http.ServeMux
 	listener  *httptest.Server
 
@@ -51,6 +53,7 @@ func New(c Config) (*Server, error) {
 		config:   c,
 		clock:    c.Clock,
 		log:      cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
+		faults:   newFaults(),
 		sessions: map[string]session{},
 		logins:   map[loginKey]login{},
 	}
@@ -58,7 +61,7 @@ func New(c Config) (*Server, error) {
 		s.clock = clock.RealClock{}
 	}
 	for _, i := range c.Issuers {
-		s.providers = append(s.providers, &provider{Issuer: i})
+		s.providers = append(s.providers, &provider{Issuer: i, keys: &sim.Keys{URL: i.JWKS, Client: i.Client}})
 	}
 	if err := s.SetLifetimes(s.configured()); err != nil {
 		return nil, err
@@ -66,7 +69,7 @@ func New(c Config) (*Server, error) {
 	s.mux = http.NewServeMux()
 	s.mux.HandleFunc("POST /{$}", s.api)
 	s.mux.HandleFunc("GET /v2/{$}", s.registry)
-	s.control(s.mux)
+	s.control()
 	return s, nil
 }
 
@@ -116,8 +119,8 @@ func (s *Server) Expire() {
 
 // Reset forgets counts and faults and puts the lifetimes back. What was issued stays good.
 func (s *Server) Reset() {
-	s.faults.clear()
-	s.calls.clear()
+	s.faults.Clear()
+	s.calls.Clear()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lifetimes = s.configured()

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // AWS's words. The last is of STS's service model: what AWS says of a bad signature is not documented.
@@ -19,6 +21,12 @@ const (
 	noKey         = "Couldn't retrieve verification key from your identity provider,  please reference AssumeRoleWithWebIdentity documentation for requirements"
 	notValid      = "The web identity token that was passed could not be validated by AWS. Get a new identity token from the identity provider and then retry the request."
 )
+
+// A provider is an IAM OIDC provider and the keys of its issuer.
+type provider struct {
+	Issuer
+	keys *sim.Keys
+}
 
 // A verified is what a web identity token proved.
 type verified struct {
@@ -66,20 +74,17 @@ func (s *Server) provider(account, issuer string) *provider {
 
 // claims are the token's, once its signature has been verified.
 func (p *provider) claims(ctx context.Context, token *jwt.JSONWebToken) (jwt.Claims, error) {
-	keys, err := p.key(ctx, token.Headers[0].KeyID)
-	if errors.Is(err, context.DeadlineExceeded) {
+	var claims jwt.Claims
+	err := p.keys.Verify(ctx, token, &claims)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		return jwt.Claims{}, refuse(http.StatusBadRequest, "IDPCommunicationError", "%s", noKey)
-	}
-	if err != nil || len(keys) == 0 {
+	case errors.Is(err, sim.ErrSignature):
+		return jwt.Claims{}, invalidToken(notValid)
+	case err != nil:
 		return jwt.Claims{}, invalidToken(noKey)
 	}
-	for _, key := range keys {
-		var claims jwt.Claims
-		if token.Claims(key, &claims) == nil {
-			return claims, nil
-		}
-	}
-	return jwt.Claims{}, invalidToken(notValid)
+	return claims, nil
 }
 
 func (c *call) checkTimes(claims jwt.Claims) error {

@@ -7,6 +7,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"net/http"
+
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 const stsNamespace = "https://sts.amazonaws.com/doc/2011-06-15/"
@@ -90,5 +92,5 @@ func codeOf(err error) string {
 	if e := asAPI(err); e != nil {
 		return e.code
 	}
-	return OK
+	return sim.OK
 }

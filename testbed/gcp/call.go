@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 const maxBody = 1 << 20

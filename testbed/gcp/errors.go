@@ -9,7 +9,7 @@ import (
 	"io"
 	"net/http"
 
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // Google's words, as users report them. Those of a signature that does not fit are not documented.

@@ -12,7 +12,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // maxSubject is the longest google.subject.
@@ -66,7 +66,7 @@ func (p *provider) verify(c *call, raw string) (proof, error) {
 		return proof{}, oauthError("invalid_grant", "The issuer in ID Token %s does not match the expected ones: %s", claimed.Issuer, p.Issuer)
 	}
 	var claims jwt.Claims
-	if err := p.keys.Verify(c.http.Context(), parsed, &claims); errors.Is(err, sim.ErrNoKey) {
+	if err := p.keys.Verify(c.http.Context(), parsed, &claims); errors.Is(err, sim.ErrNoKey) || errors.Is(err, sim.ErrSignature) {
 		return proof{}, oauthError("invalid_grant", notSigned)
 	} else if err != nil {
 		c.why = err.Error()

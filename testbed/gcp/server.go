@@ -15,7 +15,7 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 // The services. Metadata is GKE's metadata server, Registry the registries' own login.
@@ -65,7 +65,10 @@ func New(c Config) (*Server, error) {
 		clock:  c.Clock,
 		log:    cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 		mux:    http.NewServeMux(),
-		faults: sim.Faults{Services: []string{STS, IAMCredentials, ArtifactRegistry, Metadata, Registry}},
+		faults: sim.Faults{
+			Services: []string{STS, IAMCredentials, ArtifactRegistry, Metadata, Registry},
+			Kinds:    []sim.Kind{sim.Throttle, sim.Broken, sim.Slow, sim.AccessDenied, sim.ClockSkew, sim.HangUp, sim.Answer},
+		},
 		tokens: map[tokenKey]token{},
 		lives:  c.Lifetimes,
 		google: sync.OnceValues(func() (*sim.Issuer, error) { return sim.NewIssuer(googleIssuer) }),
@@ -77,7 +80,7 @@ func New(c Config) (*Server, error) {
 		s.providers = append(s.providers, &provider{Provider: p, keys: &sim.Keys{URL: p.JWKS, Client: p.Client}})
 	}
 	s.routes()
-	sim.Control(s.mux, &s.calls, &s.faults, s.Expire, s.Reset)
+	sim.Control{Calls: &s.calls, Faults: &s.faults, Expire: s.Expire, Reset: s.Reset}.Serve(s.mux)
 	return s, nil
 }
 

@@ -5,20 +5,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/runner-identity/runner-identity/testbed/aws"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
-
-const stopTimeout = 5 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -50,20 +46,5 @@ func run(ctx context.Context, args []string) error {
 	}
 	// The one line on stdout: scripts read it.
 	fmt.Printf("http://%s\n", listener.Addr())
-	return serve(ctx, s, listener)
-}
-
-func serve(ctx context.Context, handler http.Handler, listener net.Listener) error {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: stopTimeout}
-	stopped := make(chan error, 1)
-	go func() {
-		<-ctx.Done()
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		stopped <- server.Shutdown(last)
-	}()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return <-stopped
+	return sim.Serve(ctx, s, listener)
 }

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -69,21 +67,4 @@ func TestMistakeInTheOptionsIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.ErrorContains(t, run(t.Context(), tt.args), tt.want) })
 	}
-}
-
-func TestServesUntilItIsInterrupted(t *testing.T) {
-	ctx, interrupt := context.WithCancel(t.Context())
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, http.NotFoundHandler(), listener) }()
-
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String(), nil)
-	require.NoError(t, err)
-	response, err := http.DefaultClient.Do(request)
-	require.NoError(t, err)
-	require.NoError(t, response.Body.Close())
-	assert.Equal(t, 404, response.StatusCode)
-	interrupt()
-	require.NoError(t, <-ended)
 }

@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/runner-identity/runner-identity/testbed/gcp"
-	"github.com/runner-identity/runner-identity/testbed/gcp/sim"
+	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
 type options struct {
@@ -58,14 +58,14 @@ func (o options) config(ctx context.Context) (gcp.Config, error) {
 	if err != nil {
 		return c, fmt.Errorf("-kubeconfig %s: %w", o.kubeconfig, err)
 	}
-	cluster, err := sim.FindCluster(ctx, config)
+	cluster, err := sim.FindCluster(ctx, config, o.issuer)
 	if err != nil {
 		return c, fmt.Errorf("-kubeconfig %s: %w", o.kubeconfig, err)
 	}
 	for i, p := range c.Providers {
 		if p.JWKS == "" {
 			c.Providers[i].JWKS, c.Providers[i].Client = cluster.JWKS, cluster.Client
-			c.Providers[i].Issuer = cmp.Or(p.Issuer, o.issuer, cluster.Issuer)
+			c.Providers[i].Issuer = cmp.Or(p.Issuer, cluster.Issuer)
 		}
 	}
 	return c, nil

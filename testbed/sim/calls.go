@@ -28,6 +28,8 @@ type Call struct {
 	Outcome string `json:"outcome"`
 	// Reason is why a call was refused, for a person at a simulator: clouds do not tell.
 	Reason string `json:"reason,omitempty"`
+	// RequestID is the id that the answer has, of clouds that give each answer one.
+	RequestID string `json:"requestID,omitempty"`
 }
 
 type counted struct{ service, action string }

@@ -19,8 +19,13 @@ import (
 // keyTimeout is how long clouds wait for an issuer's keys.
 const keyTimeout = 5 * time.Second
 
-// ErrNoKey is for a token whose key the issuer does not have, or whose signature is not by it.
-var ErrNoKey = errors.New("no key of the issuer verifies the token")
+// What can be wrong with a token's signature.
+var (
+	// ErrNoKey: the issuer has no key with the id that the token names.
+	ErrNoKey = errors.New("the issuer does not have the token's key")
+	// ErrSignature: the issuer has the key, and the signature is not by it.
+	ErrSignature = errors.New("the token is not signed by the key that it names")
+)
 
 // Keys are the keys of a token issuer, fetched from URL with Client when they are needed.
 type Keys struct {
@@ -38,12 +43,15 @@ func (k *Keys) Verify(ctx context.Context, token *jwt.JSONWebToken, claims ...an
 	if err != nil {
 		return err
 	}
+	if len(keys) == 0 {
+		return ErrNoKey
+	}
 	for _, key := range keys {
 		if token.Claims(key, claims...) == nil {
 			return nil
 		}
 	}
-	return ErrNoKey
+	return ErrSignature
 }
 
 // byID finds keys by their id. They are fetched again if the id is unknown: the issuer may have rotated them.

@@ -24,8 +24,9 @@ type Cluster struct {
 	Client *http.Client
 }
 
-// FindCluster asks an API server for its issuer and keys, with the config's credentials.
-func FindCluster(ctx context.Context, c *rest.Config) (Cluster, error) {
+// FindCluster is the cluster of an API server, which is asked with the config's credentials: for its keys when they are needed,
+// and now for its issuer if issuer is empty.
+func FindCluster(ctx context.Context, c *rest.Config, issuer string) (Cluster, error) {
 	client, err := rest.HTTPClientFor(c)
 	if err != nil {
 		return Cluster{}, err
@@ -35,8 +36,12 @@ func FindCluster(ctx context.Context, c *rest.Config) (Cluster, error) {
 		return Cluster{}, err
 	}
 	host := strings.TrimSuffix(base.String(), "/")
-	issuer, err := discover(ctx, client, host)
-	return Cluster{Issuer: issuer, JWKS: host + "/openid/v1/jwks", Client: client}, err
+	if issuer == "" {
+		if issuer, err = discover(ctx, client, host); err != nil {
+			return Cluster{}, err
+		}
+	}
+	return Cluster{Issuer: issuer, JWKS: host + "/openid/v1/jwks", Client: client}, nil
 }
 
 func discover(ctx context.Context, client *http.Client, host string) (string, error) {
@@ -55,8 +60,14 @@ func discover(ctx context.Context, client *http.Client, host string) (string, er
 	var document struct {
 		Issuer string `json:"issuer"`
 	}
-	if err := json.NewDecoder(response.Body).Decode(&document); err != nil || document.Issuer == "" {
-		return "", fmt.Errorf("issuer of %s: %s answers %s and names none", host, at, response.Status)
+	if response.StatusCode != http.StatusOK {
+		return "", fmt.Errorf("issuer of %s: %s answers %s", host, at, response.Status)
+	}
+	if err := json.NewDecoder(response.Body).Decode(&document); err != nil {
+		return "", fmt.Errorf("issuer of %s: %w", host, err)
+	}
+	if document.Issuer == "" {
+		return "", fmt.Errorf("issuer of %s: %s names none", host, at)
 	}
 	return document.Issuer, nil
 }

@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +16,7 @@ import (
 // A Kind is what goes wrong.
 type Kind string
 
-// The kinds of faults.
+// The kinds of faults. Which of them a simulator has, its Faults say.
 const (
 	// Throttle answers that the rate was exceeded.
 	Throttle Kind = "throttle"
@@ -28,6 +28,8 @@ const (
 	AccessDenied Kind = "accessdenied"
 	// ClockSkew puts the cloud's clock off by the fault's delay, which may be negative.
 	ClockSkew Kind = "clockskew"
+	// ErrorCode answers with the fault's code.
+	ErrorCode Kind = "error"
 	// HangUp ends the connection without an answer, as a server that is not up yet does.
 	HangUp Kind = "hangup"
 	// Answer answers with the fault's status and body.
@@ -44,6 +46,8 @@ type Fault struct {
 	Count int `json:"count,omitempty"`
 	// Delay is for Slow and ClockSkew.
 	Delay time.Duration `json:"-"`
+	// Code is for ErrorCode, such as RegionDisabledException.
+	Code string `json:"code,omitempty"`
 	// Status and Body are for Answer.
 	Status int    `json:"status,omitempty"`
 	Body   string `json:"body,omitempty"`
@@ -74,13 +78,26 @@ func (f *Fault) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func (f Fault) validate(services []string) error {
-	kinds := []Kind{Throttle, Broken, Slow, AccessDenied, ClockSkew, HangUp, Answer}
+func (f Fault) hits(service, action string) bool {
+	return (f.Service == "" || f.Service == service) && (f.Action == "" || f.Action == action)
+}
+
+// check names the field that is wrong, if the fault is not one that a simulator with these Faults can have.
+func (f *Faults) check(x Fault) error {
 	switch {
-	case !slices.Contains(kinds, f.Kind):
-		return fmt.Errorf("kind %q: must be one of %q", f.Kind, kinds)
-	case f.Service != "" && !slices.Contains(services, f.Service):
-		return fmt.Errorf("service %q: must be one of %q, or empty for all", f.Service, services)
+	case !slices.Contains(f.Kinds, x.Kind):
+		return fmt.Errorf("kind %q: must be one of %q", x.Kind, f.Kinds)
+	case x.Service != "" && !slices.Contains(f.Services, x.Service):
+		return fmt.Errorf("service %q: must be %s, or empty for all", x.Service, strings.Join(f.Services, ", "))
+	case x.Kind == ErrorCode && !slices.Contains(f.Codes, x.Code):
+		return fmt.Errorf("code %q: must be one of %s", x.Code, strings.Join(f.Codes, ", "))
+	}
+	return x.check()
+}
+
+// check names the field that is wrong for the kind.
+func (f Fault) check() error {
+	switch {
 	case f.Kind == Slow && f.Delay <= 0 || f.Kind == ClockSkew && f.Delay == 0:
 		return fmt.Errorf("delay %s: kind %s needs one, such as 10s", f.Delay, f.Kind)
 	case f.Kind == Answer && (f.Status < 200 || f.Status > 599):
@@ -89,58 +106,4 @@ func (f Fault) validate(services []string) error {
 		return fmt.Errorf("count %d: must be 0 (until cleared) or more", f.Count)
 	}
 	return nil
-}
-
-// Faults are those that are still to come. Services lists the services that a fault can name.
-type Faults struct {
-	Services []string
-
-	mu   sync.Mutex
-	list []Fault
-}
-
-// Inject adds a fault. Of several that hit a call the oldest is taken. The error names the field that is wrong.
-func (f *Faults) Inject(fault Fault) error {
-	if err := fault.validate(f.Services); err != nil {
-		return err
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.list = append(f.list, fault)
-	return nil
-}
-
-// List is all of them, oldest first.
-func (f *Faults) List() []Fault {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]Fault{}, f.list...)
-}
-
-// Clear makes everything go well again.
-func (f *Faults) Clear() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.list = nil
-}
-
-// Take is the first fault that hits a call, which has one hit less from now on. The zero Fault is none.
-func (f *Faults) Take(service, action string) Fault {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	i := slices.IndexFunc(f.list, func(x Fault) bool {
-		return (x.Service == "" || x.Service == service) && (x.Action == "" || x.Action == action)
-	})
-	if i < 0 {
-		return Fault{}
-	}
-	found := f.list[i]
-	switch found.Count {
-	case 0:
-	case 1:
-		f.list = slices.Delete(f.list, i, i+1)
-	default:
-		f.list[i].Count--
-	}
-	return found
 }
