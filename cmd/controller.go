@@ -115,7 +115,7 @@ func (f *controllerFlags) run(ctx context.Context, providers identity.Set) error
 	if err != nil {
 		return err
 	}
-	config, err := f.restConfig()
+	config, namespace, err := f.cluster()
 	if err != nil {
 		return err
 	}
@@ -123,26 +123,29 @@ func (f *controllerFlags) run(ctx context.Context, providers identity.Set) error
 	if err != nil {
 		return err
 	}
-	issuer := discoverIssuer(ctx, config)
-	ctrl.Log.Info("starting", "providers", providers.Names(), "issuer", issuer)
-	if err := f.addControllers(ctx, mgr, providers, credentials, issuer); err != nil {
+	w := wiring{flags: f, providers: providers, credentials: credentials, namespace: namespace, issuer: discoverIssuer(ctx, config)}
+	ctrl.Log.Info("starting", "providers", providers.Names(), "issuer", w.issuer)
+	if err := w.addControllers(ctx, mgr); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
 }
 
-func (f *controllerFlags) restConfig() (*rest.Config, error) {
+// cluster finds the cluster, and the namespace that this program is at home in.
+func (f *controllerFlags) cluster() (*rest.Config, string, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = f.kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+	found := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
+	config, err := found.ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("find the cluster (--kubeconfig, KUBECONFIG or the pod's account): %w", err)
+		return nil, "", fmt.Errorf("find the cluster (--kubeconfig, KUBECONFIG or the pod's account): %w", err)
 	}
 	// The API server's own priority and fairness is the limit. The client's default of 20 a second made a scale-up of
 	// hundreds of runners take minutes (actions-runner-controller#3276).
 	config.QPS = -1
 	config.UserAgent = "runner-identity"
-	return config, nil
+	namespace, _, err := found.Namespace()
+	return config, namespace, err
 }
 
 func (f *controllerFlags) manager(config *rest.Config) (ctrl.Manager, error) {

@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/runner-identity/runner-identity/api/v1alpha1"
+	"github.com/runner-identity/runner-identity/controllers/namespacedefaults"
 	"github.com/runner-identity/runner-identity/controllers/runnerdeployment"
 	"github.com/runner-identity/runner-identity/controllers/runneridentity"
 	"github.com/runner-identity/runner-identity/github"
@@ -34,37 +37,64 @@ func watched() (map[client.Object]cache.ByObject, error) {
 	return all, nil
 }
 
+// wiring is what the controllers are made of.
+type wiring struct {
+	flags       *controllerFlags
+	providers   identity.Set
+	credentials types.NamespacedName
+	// namespace is the program's own.
+	namespace string
+	issuer    string
+}
+
 // addControllers adds the controllers to the manager.
-func (f *controllerFlags) addControllers(ctx context.Context, mgr ctrl.Manager, providers identity.Set, credentials types.NamespacedName, issuer string) error {
-	identities := &runneridentity.Controller{
+func (w wiring) addControllers(ctx context.Context, mgr ctrl.Manager) error {
+	return errors.Join(w.addIdentities(ctx, mgr), w.addDeployments(mgr), w.addNamespaceDefaults(mgr))
+}
+
+func (w wiring) addIdentities(ctx context.Context, mgr ctrl.Manager) error {
+	c := &runneridentity.Controller{
 		Client:    mgr.GetClient(),
 		Reader:    mgr.GetAPIReader(),
 		Tokens:    runneridentity.APITokens{Client: mgr.GetClient()},
-		Providers: providers,
+		Providers: w.providers,
 		Clock:     clock.RealClock{},
-		Recorder:  mgr.GetEventRecorder("runner-identity"),
-		Issuer:    issuer,
-		Image:     f.own,
+		Recorder:  mgr.GetEventRecorder(v1alpha1.FieldOwner),
+		Issuer:    w.issuer,
+		Image:     w.flags.own,
 	}
-	if err := identities.SetupWithManager(ctx, mgr, runneridentity.Options{Workers: f.workers}); err != nil {
-		return err
-	}
-	pool := github.NewPool()
+	return c.SetupWithManager(ctx, mgr, runneridentity.Options{Workers: w.flags.workers})
+}
+
+func (w wiring) addDeployments(mgr ctrl.Manager) error {
 	counts, err := runnerdeployment.NewMetrics(metrics.Registry)
 	if err != nil {
 		return err
 	}
-	deployments := runnerdeployment.New(runnerdeployment.Options{
+	c := runnerdeployment.New(runnerdeployment.Options{
 		Client:       mgr.GetClient(),
 		Reader:       mgr.GetAPIReader(),
-		Connect:      connect(pool),
-		Events:       mgr.GetEventRecorder("runner-identity"),
-		DefaultImage: f.image,
-		Credentials:  credentials,
+		Connect:      connect(github.NewPool()),
+		Events:       mgr.GetEventRecorder(v1alpha1.FieldOwner),
+		DefaultImage: w.flags.image,
+		Credentials:  w.credentials,
 		Metrics:      counts,
-		Workers:      f.workers,
+		Workers:      w.flags.workers,
 	})
-	return deployments.SetupWithManager(mgr)
+	return c.SetupWithManager(mgr)
+}
+
+func (w wiring) addNamespaceDefaults(mgr ctrl.Manager) error {
+	c := &namespacedefaults.Controller{
+		Client:    mgr.GetClient(),
+		Reader:    mgr.GetAPIReader(),
+		Providers: w.providers,
+		Recorder:  mgr.GetEventRecorder(v1alpha1.FieldOwner),
+		Issuer:    w.issuer,
+		Namespace: w.namespace,
+		Watched:   w.flags.namespaces,
+	}
+	return c.SetupWithManager(mgr, namespacedefaults.Options{})
 }
 
 // connect makes GitHub clients from a Secret's data, the same for the same data.
