@@ -10,8 +10,8 @@ help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: control-plane ## See it work, then clean up; KEEP=1 leaves it up until Ctrl-C
-	go run ./testbed/demo $(if $(KEEP),-keep) $(ARGS)
+demo: control-plane ## See it work, then clean up; PROVIDER=gcp for Google, KEEP=1 leaves it up until Ctrl-C
+	go run ./testbed/demo $(if $(PROVIDER),-provider=$(PROVIDER)) $(if $(KEEP),-keep) $(ARGS)
 
 .PHONY: control-plane
 control-plane: ## Find or build etcd, Kubernetes and kubectl for demo and tests

@@ -5,73 +5,57 @@ package main
 import (
 	"fmt"
 	"net/http/httptest"
-	"strings"
 
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/aws"
+	"github.com/runner-identity/runner-identity/identity/gcp"
 	"github.com/runner-identity/runner-identity/resolve"
-	awssim "github.com/runner-identity/runner-identity/testbed/aws"
 	githubsim "github.com/runner-identity/runner-identity/testbed/github"
 )
 
 // githubToken is the demo's credential at the simulated GitHub.
 const githubToken = "ghp_demo000000000000000000000000000000000"
 
-// startClouds starts the simulators. IAM holds exactly what the trust command prints for the sample.
+// startClouds starts the simulators and sends the admin's half to them: the cluster's own issuer, and the simulator instead of
+// the cloud. The user's half stays as it is in the file.
 func (w *world) startClouds() error {
-	role, trust, err := w.trust()
+	r, trust, err := w.trust()
 	if err != nil {
 		return err
 	}
-	client, err := w.cluster.HTTPClient()
-	if err != nil {
+	if w.cloudURL, err = w.cloud.start(w.cluster, r, trust); err != nil {
 		return err
 	}
-	w.aws, err = awssim.New(awssim.Config{
-		Issuers: []awssim.Issuer{{URL: w.cluster.Issuer, JWKS: w.cluster.JWKSURL, ClientIDs: []string{"sts.amazonaws.com"}, Client: client}},
-		Roles:   map[string]awssim.Role{role: {TrustPolicy: trustPolicy(trust), Permissions: []string{"ecr:GetAuthorizationToken"}}},
-	})
-	if err != nil {
-		return err
-	}
-	w.awsURL = w.aws.Start()
-	step("AWS (STS, ECR) at %s; its IAM holds the trust policy that the trust command prints, for role %s", w.awsURL, role)
+	w.sample.provider.Spec.Issuer = w.cluster.Issuer
+	w.cloud.here(&w.sample.provider.Spec)
 	w.github = httptest.NewServer(githubsim.New(githubsim.Options{
 		Tokens: []githubsim.Token{{Value: githubToken, Scopes: []string{"*"}}},
 		Scopes: []string{"orgs/" + w.deployment.Spec.Template.Spec.Organization},
 	}))
 	w.githubURL = w.github.URL
 	step("GitHub at %s", w.githubURL)
-	w.sample.here(w)
 	return nil
 }
 
-// trustPolicy is the document that says who may assume the role.
-func trustPolicy(t identity.Trust) []byte {
-	for _, d := range t.Documents {
-		if strings.HasPrefix(d.Title, "Trust policy") {
-			return []byte(d.Body)
-		}
-	}
-	return nil
-}
-
-// trust is what the trust command prints for the sample, and the role that it is for.
-func (w *world) trust() (string, identity.Trust, error) {
-	providers, err := identity.NewSet(aws.New())
+// trust is what the trust command prints for the sample, and what the sample resolves to.
+func (w *world) trust() (resolve.Resolved, identity.Trust, error) {
+	all, err := identity.NewSet(aws.New(), gcp.New())
 	if err != nil {
-		return "", identity.Trust{}, err
+		return resolve.Resolved{}, identity.Trust{}, err
 	}
 	provider := w.sample.provider.DeepCopy()
 	provider.Spec.Issuer = w.cluster.Issuer
-	r, err := resolve.Identity(resolve.Input{Providers: providers, Identity: resolve.Owned(w.deployment), Provider: provider})
+	r, err := resolve.Identity(resolve.Input{Providers: all, Identity: resolve.Owned(w.deployment), Provider: provider})
 	if err != nil {
-		return "", identity.Trust{}, err
+		return r, identity.Trust{}, fmt.Errorf("%s, in a cluster with the issuer %s: %w", w.sample.path, w.cluster.Issuer, err)
+	}
+	if r.Provider.Name() != w.provider {
+		return r, identity.Trust{}, fmt.Errorf("%s is for provider %s: run the demo with -provider %[2]s (make demo PROVIDER=%[2]s)", w.sample.path, r.Provider.Name())
 	}
 	truster, ok := identity.As[identity.Truster](r.Provider)
 	if !ok {
-		return "", identity.Trust{}, fmt.Errorf("provider %s prints no trust policy", r.Provider.Name())
+		return r, identity.Trust{}, fmt.Errorf("provider %s prints no trust policy", r.Provider.Name())
 	}
 	t, err := truster.Trust(r.Request)
-	return r.Plan.Principal, t, err
+	return r, t, err
 }

@@ -102,7 +102,7 @@ func (c *controller) stop() {
 func (w *world) controllerKubeconfig(ctx context.Context, path string) error {
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "runner-identity-controller"}}
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(24 * 60 * 60))}}
-	if err := w.client.SubResource("token").Create(ctx, account, request); err != nil {
+	if err := w.kube.SubResource("token").Create(ctx, account, request); err != nil {
 		return fmt.Errorf("token of the controller: %w", err)
 	}
 	config := clientcmdapi.NewConfig()

@@ -7,7 +7,9 @@ import (
 	"context"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -68,35 +70,67 @@ func leftBehind(t *testing.T, temp string) []string {
 	return left
 }
 
-func TestTheDemoProvesTheIdentityOfARunnerPod(t *testing.T) {
-	out, temp := inRepository(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	require.NoError(t, run(ctx, "config/samples/aws.yaml", false))
-
-	require.Eventually(t, func() bool { return bytes.Contains([]byte(out.String()), []byte("a stranger")) }, 10*time.Second, 50*time.Millisecond)
-	said := out.String()
-	for _, want := range []string{
-		"serviceaccount/website-runner",
-		"AWS_WEB_IDENTITY_TOKEN_FILE",
-		"subject system:serviceaccount:ci:website-runner",
-		"you are arn:aws:sts::111122223333:assumed-role/ci/ci-website",
-		"GET https://111122223333.dkr.ecr.eu-west-1.amazonaws.com/v2/ with that login: HTTP 200",
-		"a stranger             the same with the account default: AccessDenied",
-		"RegistryLoginReady    True",
-	} {
-		assert.Contains(t, said, want)
+// proofs are what each form of the demo has to say, the last line at the end.
+func proofs() map[string][]string {
+	const pool = "principal://iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/ci/subject/system:serviceaccount:ci:"
+	const pull = "GET https://europe-west1-docker.pkg.dev/v2/token?service=europe-west1-docker.pkg.dev&scope=repository:acme-ci/images/runner:pull with that "
+	google := []string{
+		"GOOGLE_APPLICATION_CREDENTIALS",
+		"checked: token, sts, impersonation, repository",
+		"europe-west1-docker.pkg.dev: user oauth2accesstoken, password of ",
+		"audience https://iam.googleapis.com/projects/123456789012/locations/global/workloadIdentityPools/ci/providers/cluster",
+		"you are " + pool + "website-runner",
+		"you may be ci@acme-ci.iam.gserviceaccount.com until ",
+		pull + "login: HTTP 200",
 	}
-	assert.NotContains(t, said, "eyJhbGciOi", "a token is printed")
-	assert.NotContains(t, said, githubToken)
-	assert.Empty(t, leftBehind(t, temp))
+	if _, err := exec.LookPath("gcloud"); err == nil {
+		google = append(google, "with the pod's files and variables: acme-ci", "its bearer is ci@acme-ci.iam.gserviceaccount.com", pull+"token: HTTP 200")
+	} else {
+		google = append(google, "gcloud is not on this machine")
+	}
+	return map[string][]string{
+		"aws": {
+			"AWS_WEB_IDENTITY_TOKEN_FILE",
+			"subject system:serviceaccount:ci:website-runner",
+			"you are arn:aws:sts::111122223333:assumed-role/ci/ci-website",
+			"GET https://111122223333.dkr.ecr.eu-west-1.amazonaws.com/v2/ with that login: HTTP 200",
+			"a stranger             the same with the account default: AccessDenied",
+		},
+		"gcp": append(google,
+			"a stranger             the same with the account default: STS knows it as "+pool+"default",
+			"HTTP 403: Permission 'iam.serviceAccounts.getAccessToken' denied"),
+	}
+}
+
+func TestTheDemoProvesTheIdentityOfARunnerPod(t *testing.T) {
+	want := proofs()
+	for _, provider := range providers() {
+		t.Run(provider, func(t *testing.T) {
+			require.NotEmpty(t, want[provider])
+			out, temp := inRepository(t)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+			defer cancel()
+			require.NoError(t, run(ctx, provider, "", false))
+
+			last := want[provider][len(want[provider])-1]
+			require.Eventually(t, func() bool { return strings.Contains(out.String(), last) }, 10*time.Second, 50*time.Millisecond)
+			said := out.String()
+			for _, want := range append(want[provider], "serviceaccount/website-runner", "RegistryLoginReady    True") {
+				assert.Contains(t, said, want)
+			}
+			assert.NotContains(t, said, "eyJhbGciOi", "a token of the cluster is printed")
+			assert.NotContains(t, said, "ya29.", "a token of Google is printed")
+			assert.NotContains(t, said, githubToken)
+			assert.Empty(t, leftBehind(t, temp))
+		})
+	}
 }
 
 func TestAnInterruptedDemoCleansUp(t *testing.T) {
 	out, temp := inRepository(t)
 	ctx, interrupt := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- run(ctx, "config/samples/aws.yaml", true) }()
+	go func() { ended <- run(ctx, "aws", "", true) }()
 	require.Eventually(t, func() bool { return bytes.Contains([]byte(out.String()), []byte("building the controller")) }, 10*time.Minute, 50*time.Millisecond)
 	interrupt()
 	require.Error(t, <-ended)

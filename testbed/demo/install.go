@@ -30,7 +30,7 @@ func newClient(config *rest.Config) (client.Client, error) {
 // install does what an admin does once a cluster: namespaces, the controller's rights, the GitHub credentials.
 func (w *world) install(ctx context.Context) error {
 	for _, name := range []string{system, namespace} {
-		if err := w.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		if err := w.kube.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
 			return err
 		}
 	}
@@ -38,7 +38,7 @@ func (w *world) install(ctx context.Context) error {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	step("config/crd and config/rbac are applied; the controller runs with these rights and no others")
-	return w.client.Create(ctx, &corev1.Secret{
+	return w.kube.Create(ctx, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: "github"},
 		StringData: map[string]string{"github_token": githubToken, "github_enterprise_url": w.githubURL},
 	})

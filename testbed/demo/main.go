@@ -5,12 +5,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -19,13 +21,14 @@ func main() { os.Exit(command()) }
 // command runs the demo and gives the exit status.
 func command() int {
 	keep := flag.Bool("keep", false, "leave everything up until Ctrl-C")
-	sample := flag.String("f", "config/samples/aws.yaml", "the sample to apply")
+	provider := flag.String("provider", "aws", "the provider: "+strings.Join(providers(), " or "))
+	sample := flag.String("f", "", "the sample to apply (default: the provider's own)")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 
-	err := run(ctx, *sample, *keep)
+	err := run(ctx, *provider, *sample, *keep)
 	if ctx.Err() != nil {
 		fmt.Fprintln(os.Stderr, "\ninterrupted; everything is cleaned up")
 		return 130
@@ -37,12 +40,17 @@ func command() int {
 	return 0
 }
 
-func run(ctx context.Context, sample string, keep bool) (err error) {
-	w := &world{}
+// run is the demo of a provider with a sample, the provider's own if it is "".
+func run(ctx context.Context, provider, sample string, keep bool) (err error) {
+	f, err := formOf(provider)
+	if err != nil {
+		return err
+	}
+	w := &world{form: f}
 	defer func() { err = errors.Join(err, w.stop()) }()
 
-	heading("The world: a control plane, AWS, GitHub, the controller")
-	if err := w.start(ctx, sample); err != nil {
+	heading("The world: a control plane, " + f.title + ", GitHub, the controller")
+	if err := w.start(ctx, cmp.Or(sample, f.sample)); err != nil {
 		return err
 	}
 	if err := show(ctx, w); err != nil {

@@ -39,13 +39,6 @@ func readSample(path string) (sample, error) {
 	return s, nil
 }
 
-// here makes the admin's half true for this cluster: its own issuer, and the simulators instead of AWS. The user's half stays
-// as it is in the file.
-func (s sample) here(w *world) {
-	s.provider.Spec.Issuer = w.cluster.Issuer
-	s.provider.Spec.AWS.Endpoints = v1alpha1.AWSEndpoints{STS: w.awsURL, ECR: w.awsURL, ECRPublic: w.awsURL}
-}
-
 // apply shows the user's object as it is in the file and creates both.
 func (s sample) apply(ctx context.Context, w *world) error {
 	heading("A user applies " + s.path)
@@ -55,7 +48,7 @@ func (s sample) apply(ctx context.Context, w *world) error {
 	}
 	block(string(text))
 	for _, o := range []client.Object{s.provider, s.deployment} {
-		if err := w.client.Create(ctx, o); err != nil {
+		if err := w.kube.Create(ctx, o); err != nil {
 			return fmt.Errorf("create %T %s: %w", o, o.GetName(), err)
 		}
 	}

@@ -63,10 +63,10 @@ func (w *world) waitForRunners(ctx context.Context) ([]corev1.Pod, error) {
 	pods := &corev1.PodList{}
 	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, showTimeout, true, func(ctx context.Context) (bool, error) {
 		ri := &v1alpha1.RunnerIdentity{}
-		if err := w.client.Get(ctx, client.ObjectKeyFromObject(w.deployment), ri); err != nil {
+		if err := w.kube.Get(ctx, client.ObjectKeyFromObject(w.deployment), ri); err != nil {
 			return false, client.IgnoreNotFound(err)
 		}
-		err := w.client.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelRunnerDeployment: w.deployment.Name})
+		err := w.kube.List(ctx, pods, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.LabelRunnerDeployment: w.deployment.Name})
 		return len(pods.Items) == want && conditionIs(ri.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue), err
 	})
 	if err != nil {
@@ -85,6 +85,7 @@ func (w *world) showPod(pod *corev1.Pod) error {
 	heading("The identity in runner pod " + pod.Name)
 	runner := pod.Spec.Containers[slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Name == "runner" })]
 	text, err := yaml.Marshal(map[string]any{
+		"annotations":        files(pod),
 		"serviceAccountName": pod.Spec.ServiceAccountName,
 		"imagePullSecrets":   pod.Spec.ImagePullSecrets,
 		"containers":         []any{map[string]any{"name": runner.Name, "env": runner.Env, "volumeMounts": runner.VolumeMounts}},
@@ -94,10 +95,21 @@ func (w *world) showPod(pod *corev1.Pod) error {
 	return err
 }
 
+// files are the plan's files, which ride on the pod as annotations.
+func files(pod *corev1.Pod) map[string]string {
+	found := map[string]string{}
+	for key, value := range pod.Annotations {
+		if strings.HasPrefix(key, v1alpha1.AnnotationFilePrefix) {
+			found[key] = value
+		}
+	}
+	return found
+}
+
 // showSecret prints the registry Secret without its passwords.
 func (w *world) showSecret(ctx context.Context) error {
 	secret := &corev1.Secret{}
-	if err := w.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: w.deployment.Name + "-registry"}, secret); err != nil {
+	if err := w.kube.Get(ctx, client.ObjectKey{Namespace: namespace, Name: w.deployment.Name + "-registry"}, secret); err != nil {
 		return err
 	}
 	heading("The registry Secret " + secret.Name + " (" + string(secret.Type) + ")")
@@ -119,10 +131,10 @@ func (w *world) showConditions(ctx context.Context) error {
 	heading("Conditions")
 	rd, ri := &v1alpha1.RunnerDeployment{}, &v1alpha1.RunnerIdentity{}
 	key := client.ObjectKeyFromObject(w.deployment)
-	if err := w.client.Get(ctx, key, rd); err != nil {
+	if err := w.kube.Get(ctx, key, rd); err != nil {
 		return err
 	}
-	if err := w.client.Get(ctx, key, ri); client.IgnoreNotFound(err) != nil {
+	if err := w.kube.Get(ctx, key, ri); client.IgnoreNotFound(err) != nil {
 		return err
 	}
 	printConditions("RunnerDeployment", rd.Status.Conditions)

@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
-	awssim "github.com/runner-identity/runner-identity/testbed/aws"
 	"github.com/runner-identity/runner-identity/testbed/cluster"
 )
 
@@ -26,11 +25,12 @@ const (
 
 // world is all that the demo starts.
 type world struct {
+	form
+
 	dir        string                     // set by start: everything on disk
 	cluster    *cluster.Cluster           // set by start
-	client     client.Client              // set by start: the cluster's admin
-	aws        *awssim.Server             // set by startClouds
-	awsURL     string                     // set by startClouds
+	kube       client.Client              // set by start: the cluster's admin
+	cloudURL   string                     // set by startClouds
 	github     *httptest.Server           // set by startClouds
 	githubURL  string                     // set by startClouds
 	controller *controller                // set by start
@@ -54,7 +54,7 @@ func (w *world) start(ctx context.Context, samplePath string) error {
 	if err := w.cluster.InstallCRDs(ctx, "config/crd"); err != nil {
 		return err
 	}
-	if w.client, err = newClient(w.cluster.Config); err != nil {
+	if w.kube, err = newClient(w.cluster.Config); err != nil {
 		return err
 	}
 	if err := w.startClouds(); err != nil {
@@ -75,9 +75,7 @@ func (w *world) stop() error {
 	if w.controller != nil {
 		w.controller.stop()
 	}
-	if w.aws != nil {
-		w.aws.Close()
-	}
+	w.cloud.stop()
 	if w.github != nil {
 		w.github.Close()
 	}
@@ -98,7 +96,8 @@ func (w *world) explain() {
    kubectl -n %s scale rid/%s --replicas=5
    kill %d                            # the controller; it is started again after a second, as a Deployment would
    tail -f %s
-   curl %s/_sim/calls                 # what AWS was asked; faults and lifetimes: testbed/aws/README.md
+   curl %s/_sim/calls                 # what %s was asked; faults and lifetimes: %s
    curl %s/_sim/runners               # what GitHub knows; busy, done, faults: testbed/github/README.md
-`, w.cluster.Kubeconfig, namespace, namespace, w.deployment.Name, w.controller.pid(), w.controller.log, w.awsURL, w.githubURL)
+`, w.cluster.Kubeconfig, namespace, namespace, w.deployment.Name, w.controller.pid(), w.controller.log,
+		w.cloudURL, w.title, w.manual, w.githubURL)
 }
