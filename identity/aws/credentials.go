@@ -43,7 +43,7 @@ func (e exchange) key() string {
 // session returns the keys of the principal's session. STS is asked here, before any other service, because an error of
 // STS inside a call to ECR is retried by both and named by neither.
 func (p *Provider) session(ctx context.Context, e exchange) (sdk.Credentials, error) {
-	keys, err := p.sessions.get(ctx, e.key(), func(ctx context.Context) (sdk.Credentials, error) { return p.assume(ctx, e) })
+	keys, err := p.sessions.Get(ctx, e.key(), func(ctx context.Context) (sdk.Credentials, error) { return p.assume(ctx, e) })
 	if err != nil && ctx.Err() != nil {
 		return keys, identity.Errorf(identity.Unreachable, "sts in %s: %w", e.Region, ctx.Err())
 	}

@@ -56,7 +56,7 @@ func (p *Provider) authorize(ctx context.Context, e exchange, reg registry, keys
 		f := failureOf(err, e.token, identity.NewSecret(keys.SessionToken), identity.NewSecret(keys.SecretAccessKey))
 		if slices.Contains(staleCodes(), f.code) {
 			// The session may be the reason: the next login makes a new one.
-			p.sessions.drop(e.key())
+			p.sessions.Drop(e.key())
 		}
 		return identity.Credential{}, e.loginRefused(f, reg)
 	}

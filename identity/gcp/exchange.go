@@ -58,7 +58,7 @@ func (e exchange) key() string {
 
 // access returns an access token of the principal.
 func (p *Provider) access(ctx context.Context, e exchange) (accessToken, error) {
-	t, err := p.tokens.get(ctx, e.key(), func(ctx context.Context) (accessToken, error) { return p.trade(ctx, e) })
+	t, err := p.tokens.Get(ctx, e.key(), func(ctx context.Context) (accessToken, error) { return p.trade(ctx, e) })
 	if err != nil && ctx.Err() != nil {
 		return accessToken{}, identity.Errorf(identity.Unreachable, "%s: no answer in time: %w", e.service(stepSTS), ctx.Err())
 	}

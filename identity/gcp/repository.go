@@ -94,7 +94,7 @@ func (p *Provider) repositoryRefused(e exchange, r repository, t accessToken, er
 	f := failureOf(a, err, e.token, t.value)
 	if f.status == http.StatusUnauthorized {
 		// The access token may be the reason: the next check makes a new one.
-		p.tokens.drop(e.key())
+		p.tokens.Drop(e.key())
 	}
 	return f.classify(r.path, repositoryRules(e.grant(r)), e.names(stepRepository))
 }
