@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ecrpublic"
 
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/identity/internal/refusal"
 )
 
 // publicRegion is the only region in which ECR Public gives logins.
@@ -72,25 +73,25 @@ func staleCodes() []string {
 }
 
 // ecrRules is what ECR's refusals mean.
-func ecrRules() []rule {
+func ecrRules() []refusal.Rule {
 	const again = "a new session is made"
-	return append(commonRules(), []rule{
-		{code: "AccessDeniedException", reason: identity.Denied, mend: "{role} needs {actions} on *"},
-		{code: "ExpiredTokenException", reason: identity.Unreachable, mend: again},
-		{code: "UnrecognizedClientException", reason: identity.Unreachable, mend: again},
-		{code: "InvalidSignatureException", reason: identity.Unreachable, mend: again + "; if it happens again this machine's clock is wrong"},
-		{code: "InvalidParameterException", reason: identity.Invalid, mend: "check the registry host"},
-		{code: "UnsupportedCommandException", reason: identity.Invalid, mend: "ECR Public gives logins in " + publicRegion + " only; check aws.endpoints.ecrPublic"},
+	return append(commonRules(), []refusal.Rule{
+		{Code: "AccessDeniedException", Reason: identity.Denied, Mend: "{role} needs {actions} on *"},
+		{Code: "ExpiredTokenException", Reason: identity.Unreachable, Mend: again},
+		{Code: "UnrecognizedClientException", Reason: identity.Unreachable, Mend: again},
+		{Code: "InvalidSignatureException", Reason: identity.Unreachable, Mend: again + "; if it happens again this machine's clock is wrong"},
+		{Code: "InvalidParameterException", Reason: identity.Invalid, Mend: "check the registry host"},
+		{Code: "UnsupportedCommandException", Reason: identity.Invalid, Mend: "ECR Public gives logins in " + publicRegion + " only; check aws.endpoints.ecrPublic"},
 	}...)
 }
 
 // loginRefused is the error for a login that ECR did not give.
-func (e exchange) loginRefused(f failure, reg registry) error {
+func (e exchange) loginRefused(f refusal.Failure, reg registry) error {
 	principal, _ := e.principal()
 	actions := permitPrivateLogin
 	if reg.public {
 		actions = permitPublicLogin + " and " + permitBearer
 	}
 	names := strings.NewReplacer("{role}", principal.arn, "{actions}", actions)
-	return f.classify(fmt.Sprintf("ecr for %s", reg.host), ecrRules(), names)
+	return f.Explain(fmt.Sprintf("ecr for %s", reg.host), ecrRules(), names)
 }

@@ -115,13 +115,3 @@ func FuzzSessionName(f *testing.F) {
 		assert.Equal(t, sessionName(s), sessionName(sessionName(s)))
 	})
 }
-
-func FuzzScrub(f *testing.F) {
-	f.Add("Value 'secret-value' is wrong", "secret-value")
-	f.Fuzz(func(t *testing.T, message, secret string) {
-		got := scrub(message, []identity.Secret{identity.NewSecret(secret)})
-		assert.LessOrEqual(t, len(got), maxMessage+len(" ..."))
-		assert.NotContains(t, got, "\n")
-		assert.NotContains(t, got, "eyJ")
-	})
-}

@@ -54,7 +54,7 @@ func (p *Provider) authorize(ctx context.Context, e exchange, reg registry, keys
 	a, err := ask(ctx, e.settings, reg, fixed(keys))
 	if err != nil {
 		f := failureOf(err, e.token, identity.NewSecret(keys.SessionToken), identity.NewSecret(keys.SecretAccessKey))
-		if slices.Contains(staleCodes(), f.code) {
+		if slices.Contains(staleCodes(), f.Code) {
 			// The session may be the reason: the next login makes a new one.
 			p.sessions.Drop(e.key())
 		}

@@ -92,11 +92,11 @@ func (p *Provider) repositoryRefused(e exchange, r repository, t accessToken, er
 		a = answer{step: stepRepository, status: api.Code, body: []byte(api.Body)}
 	}
 	f := failureOf(a, err, e.token, t.value)
-	if f.status == http.StatusUnauthorized {
+	if f.Status == http.StatusUnauthorized {
 		// The access token may be the reason: the next check makes a new one.
 		p.tokens.Drop(e.key())
 	}
-	return f.classify(r.path, repositoryRules(e.grant(r)), e.names(stepRepository))
+	return f.Explain(r.path, repositoryRules(e.grant(r)), e.names(stepRepository))
 }
 
 // grant is the command that lets the principal read a repository.
