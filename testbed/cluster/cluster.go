@@ -11,13 +11,14 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/runner-identity/runner-identity/testbed/process"
 )
 
 // DefaultIssuer is the issuer of ServiceAccount tokens if Options names none: the shape of a managed cluster's, at a host that
@@ -57,9 +58,11 @@ type Cluster struct {
 
 	programs  programs
 	progress  progress
-	lock      *os.File
-	temporary bool
-	processes []*process
+	home      *process.Dir
+	keys      *keys
+	processes []*process.Process
+
+	nodeSupport bool
 }
 
 // Start finds or builds the programs and starts them; it returns when the API server is ready and the default ServiceAccount
@@ -89,6 +92,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	c.keys = keys
 	if err := c.startEtcd(); err != nil {
 		return err
 	}
@@ -105,18 +109,10 @@ func (c *Cluster) start(ctx context.Context) error {
 // Stop ends the programs and removes the temporary directory. Calling it again does nothing.
 func (c *Cluster) Stop() error {
 	for _, p := range slices.Backward(c.processes) {
-		p.kill()
+		p.Kill()
 	}
 	c.processes = nil
-	if c.lock == nil {
-		return nil
-	}
-	defer func() { c.lock = nil }()
-	errs := []error{c.lock.Close()}
-	if c.temporary {
-		errs = append(errs, os.RemoveAll(c.Dir))
-	}
-	return errors.Join(errs...)
+	return c.home.Close()
 }
 
 // HTTPClient returns a client that the API server knows as the cluster's admin.

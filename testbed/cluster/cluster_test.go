@@ -154,7 +154,7 @@ func TestTwoClustersRunSideBySideAndLeaveNothing(t *testing.T) {
 	assert.NotEqual(t, shared.Config.Host, c.Config.Host)
 
 	_, err = cluster.Start(t.Context(), cluster.Options{Dir: dir})
-	require.ErrorContains(t, err, "is in use by another cluster")
+	require.ErrorContains(t, err, "is in use by another process")
 
 	require.NoError(t, c.Stop())
 	_, err = c.JWKS(t.Context())

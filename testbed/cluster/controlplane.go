@@ -53,7 +53,7 @@ func (c *Cluster) startAPIServer(ctx context.Context, k *keys) error {
 			return err
 		}
 		err = c.wait(ctx, "the API server", c.apiServerReady)
-		if err == nil || !bytes.Contains(p.tail(), []byte("address already in use")) {
+		if err == nil || !bytes.Contains(p.Tail(), []byte("address already in use")) {
 			return err
 		}
 		c.forget(p)
@@ -66,6 +66,7 @@ func (c *Cluster) apiServerFlags(port int) []string {
 		"--etcd-servers=" + etcdURL,
 		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--secure-port=" + strconv.Itoa(port), "--endpoint-reconciler-type=none",
 		"--tls-cert-file=" + servingFile, "--tls-private-key-file=" + servingKeyFile, "--client-ca-file=" + caFile,
+		"--kubelet-certificate-authority=" + caFile, "--kubelet-client-certificate=" + kubeletClientFile, "--kubelet-client-key=" + kubeletClientKeyFile,
 		"--authorization-mode=Node,RBAC", "--allow-privileged=true", "--service-cluster-ip-range=10.0.0.0/24",
 		"--service-account-issuer=" + c.Issuer,
 		"--service-account-jwks-uri=" + c.Issuer + "/keys",

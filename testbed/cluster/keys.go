@@ -20,11 +20,15 @@ import (
 
 // Files that the programs read.
 const (
-	caFile         = "ca.crt"
-	servingFile    = "apiserver.crt"
-	servingKeyFile = "apiserver.key"
-	accountKeyFile = "service-account.key"
+	caFile                                  = "ca.crt"
+	servingFile                             = "apiserver.crt"
+	servingKeyFile                          = "apiserver.key"
+	accountKeyFile                          = "service-account.key"
+	kubeletClientFile, kubeletClientKeyFile = "apiserver-kubelet-client.crt", "apiserver-kubelet-client.key"
 )
+
+// mastersGroup may do everything.
+const mastersGroup = "system:masters"
 
 // keys is the cluster's own certificate authority, and what it has issued.
 type keys struct {
@@ -54,7 +58,14 @@ func newKeys(dir string) (*keys, error) {
 	if err != nil {
 		return nil, err
 	}
-	return k, k.write(map[string][]byte{caFile: k.caPEM, servingFile: cert, servingKeyFile: key, accountKeyFile: account})
+	kubelet, kubeletKey, err := k.client("kube-apiserver-kubelet-client", mastersGroup)
+	if err != nil {
+		return nil, err
+	}
+	return k, k.write(map[string][]byte{
+		caFile: k.caPEM, servingFile: cert, servingKeyFile: key, accountKeyFile: account,
+		kubeletClientFile: kubelet, kubeletClientKeyFile: kubeletKey,
+	})
 }
 
 // client issues a certificate by which the API server knows a user and its groups.

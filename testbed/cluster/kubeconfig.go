@@ -12,7 +12,7 @@ import (
 
 // connect makes the admin's credentials for an API server at a port.
 func (c *Cluster) connect(k *keys, port int) error {
-	cert, key, err := k.client("runner-identity-admin", "system:masters")
+	cert, key, err := k.client("runner-identity-admin", mastersGroup)
 	if err != nil {
 		return err
 	}

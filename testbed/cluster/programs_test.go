@@ -6,16 +6,13 @@ import (
 	"bytes"
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/runner-identity/runner-identity/testbed/process"
 )
 
 func touch(t *testing.T, dir string, names ...string) {
@@ -92,7 +89,7 @@ func TestABuildThatFailsShowsTheCompilersWords(t *testing.T) {
 
 func TestABuildWaitsForAnotherOne(t *testing.T) {
 	b := build{root: t.TempDir(), cache: t.TempDir()}
-	lock, err := tryLock(filepath.Join(b.cache, "lock"))
+	lock, err := process.TryLock(filepath.Join(b.cache, "lock"))
 	require.NoError(t, err)
 	waits, cancel := context.WithCancel(t.Context())
 	var said bytes.Buffer
@@ -112,60 +109,11 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 func TestAProgramThatEndsIsReportedWithItsLastWords(t *testing.T) {
 	c := &Cluster{Dir: t.TempDir()}
-	p, err := startProcess(c.Dir, "sh", []string{"/bin/sh", "-c", "echo cannot open the database >&2; exit 3"})
+	p, err := process.Start(process.Spec{Name: "sh", Dir: c.Dir, Argv: []string{"/bin/sh", "-c", "echo cannot open the database >&2; exit 3"}})
 	require.NoError(t, err)
 	c.processes = append(c.processes, p)
 
 	err = c.wait(t.Context(), "nothing", func(context.Context) error { return assert.AnError })
 
 	assert.ErrorContains(t, err, "sh ended; the end of "+filepath.Join(c.Dir, "sh.log")+":\ncannot open the database")
-}
-
-func TestDirectoriesOfDeadProcessesAreSwept(t *testing.T) {
-	tmp := t.TempDir()
-	t.Setenv("TMPDIR", tmp)
-	dead := filepath.Join(tmp, dirPrefix+"dead")
-	require.NoError(t, os.Mkdir(dead, 0o700))
-	touch(t, dead, "lock")
-	living := &Cluster{}
-
-	require.NoError(t, living.makeDir(""))
-	sweep()
-
-	assert.NoDirExists(t, dead)
-	assert.DirExists(t, living.Dir)
-	require.NoError(t, living.Stop())
-	assert.NoDirExists(t, living.Dir)
-}
-
-// TestProgramsDieWithTheirParent runs itself as the parent, which is then killed as the out-of-memory killer would.
-func TestProgramsDieWithTheirParent(t *testing.T) {
-	if dir := os.Getenv("TEST_PARENT_DIR"); dir != "" {
-		p, err := startProcess(dir, "sleep", []string{"/bin/sleep", "600"})
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "pid"), []byte(strconv.Itoa(p.pid)), 0o600))
-		<-p.done
-		return
-	}
-	dir := t.TempDir()
-	parent := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestProgramsDieWithTheirParent$")
-	parent.Env = append(os.Environ(), "TEST_PARENT_DIR="+dir)
-	require.NoError(t, parent.Start())
-	var pid int
-	require.Eventually(t, func() bool {
-		raw, _ := os.ReadFile(filepath.Join(dir, "pid"))
-		pid, _ = strconv.Atoi(strings.TrimSpace(string(raw)))
-		return pid != 0
-	}, 10*time.Second, 10*time.Millisecond)
-
-	require.NoError(t, parent.Process.Kill())
-	_ = parent.Wait()
-
-	require.Eventually(t, func() bool { return dead(pid) }, 10*time.Second, 10*time.Millisecond)
-}
-
-// dead is whether a process has ended. One that nobody has waited for yet, in a container without an init, is a zombie.
-func dead(pid int) bool {
-	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	return syscall.Kill(pid, 0) != nil || bytes.Contains(stat, []byte(") Z "))
 }

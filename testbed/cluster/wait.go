@@ -7,18 +7,25 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/runner-identity/runner-identity/testbed/process"
 )
 
 // pollEvery is how often a condition is looked at.
 const pollEvery = 100 * time.Millisecond
 
 // run starts one of the programs; it is killed by Stop.
-func (c *Cluster) run(name string, flags ...string) (*process, error) {
-	argv, err := c.programs.command(name)
+func (c *Cluster) run(program string, flags ...string) (*process.Process, error) {
+	return c.runAs(program, program, flags...)
+}
+
+// runAs is run for the second of a program.
+func (c *Cluster) runAs(name, program string, flags ...string) (*process.Process, error) {
+	argv, err := c.programs.command(program)
 	if err != nil {
 		return nil, err
 	}
-	p, err := startProcess(c.Dir, name, append(argv, flags...))
+	p, err := process.Start(process.Spec{Name: name, Dir: c.Dir, Argv: append(argv, flags...)})
 	if err == nil {
 		c.processes = append(c.processes, p)
 	}
@@ -26,8 +33,8 @@ func (c *Cluster) run(name string, flags ...string) (*process, error) {
 }
 
 // forget drops a process that has ended.
-func (c *Cluster) forget(p *process) {
-	c.processes = slices.DeleteFunc(c.processes, func(q *process) bool { return q == p })
+func (c *Cluster) forget(p *process.Process) {
+	c.processes = slices.DeleteFunc(c.processes, func(q *process.Process) bool { return q == p })
 }
 
 // wait polls until ready returns nil. It gives up when ctx is done or a program has ended.
@@ -40,7 +47,7 @@ func (c *Cluster) wait(ctx context.Context, what string, ready func(context.Cont
 			return nil
 		}
 		for _, p := range c.processes {
-			if err := p.ended(); err != nil {
+			if err := p.Ended(); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,7 @@
 
 //go:build !linux
 
-package cluster
+package process
 
 import "syscall"
 
