@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -104,6 +105,57 @@ func TestWhatOthersChangeInAMappingsIdentityIsTakenBack(t *testing.T) {
 	after := w.identitiesIn(t, w.a)["team."+p]
 	assert.Equal(t, want.Spec, after.Spec)
 	assert.Equal(t, want.Labels, after.Labels)
+}
+
+func TestAnIdentityThatTheCacheHasNotSeenYetIsNotTakenOver(t *testing.T) {
+	w := newWorld(t)
+	p := w.newProvider(t, "", w.annotated("team", "ci-"))
+	w.optIn(t, w.a)
+	theirs := &v1alpha1.RunnerIdentity{
+		ObjectMeta: metav1.ObjectMeta{Namespace: w.a, Name: "team." + p}, Spec: v1alpha1.RunnerIdentitySpec{IdentityProvider: "aws"},
+	}
+	require.NoError(t, w.Create(t.Context(), theirs))
+	lagging := interceptor.NewClient(w.WithWatch, interceptor.Funcs{
+		List: func(ctx ctx, k client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+			if _, isOne := l.(*v1alpha1.RunnerIdentityList); isOne {
+				return nil
+			}
+			return k.List(ctx, l, opts...)
+		},
+	})
+	c := w.controller(t, lagging)
+	require.NoError(t, try(t, c, p))
+	assert.Equal(t, theirs.ResourceVersion, w.identitiesIn(t, w.a)[theirs.Name].ResourceVersion)
+	w.told(t, p, v1alpha1.ConditionNamespaceDefaultsReady, "False IdentityConflict")
+}
+
+func TestAProviderThatIsGoingGivesNothingMore(t *testing.T) {
+	w := newWorld(t)
+	p := w.newProvider(t, "", w.annotated("team", "ci-"))
+	w.optIn(t, w.a)
+	held := w.provider(t, p)
+	held.Finalizers = []string{"example.com/held"}
+	require.NoError(t, w.Update(t.Context(), held))
+	require.NoError(t, w.Delete(t.Context(), held))
+	t.Cleanup(func() {
+		_ = w.Patch(cleanup(t), held, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
+	})
+	require.NoError(t, try(t, w.controller(t, w.WithWatch), p))
+	assert.Empty(t, w.identitiesIn(t, w.a), "it would keep its owner from going")
+}
+
+func TestANamespaceThatIsGoingIsNotWaitedFor(t *testing.T) {
+	w := newWorld(t)
+	p := w.newProvider(t, "", w.annotated("team", "ci-"))
+	held := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.b, Name: "held", Finalizers: []string{"example.com/held"}}}
+	require.NoError(t, w.Create(t.Context(), held))
+	w.optIn(t, w.b)
+	require.NoError(t, w.cluster.DeleteNamespace(t.Context(), w.b))
+	t.Cleanup(func() {
+		_ = w.Patch(cleanup(t), held, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
+	})
+	require.NoError(t, try(t, w.controller(t, w.WithWatch), p))
+	w.told(t, p, v1alpha1.ConditionNamespaceDefaultsReady, "True Ready: no namespace is selected")
 }
 
 func TestOnlyWatchedNamespacesGetIdentities(t *testing.T) {
