@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/runner-identity/runner-identity/identity/token"
 )
 
 // advise lists the usual mistakes in a trust policy. Each line says what is wrong and what would be right.
@@ -122,7 +124,7 @@ func (t trial) adviseValue(op, key, value string) []string {
 	if parseOperator(op).exact() && (isSub || isAud) && strings.ContainsAny(value, "*?") {
 		advice = append(advice, fmt.Sprintf("%s takes %q literally; use StringLike for wildcards", op, value))
 	}
-	if isAud && strings.HasPrefix(value, subjectPrefix) {
+	if isAud && strings.HasPrefix(value, token.SubjectPrefix) {
 		advice = append(advice, fmt.Sprintf("%q is a subject: the key has to be %s:sub", value, t.keys.issuer))
 	}
 	if isSub {
@@ -135,12 +137,12 @@ func (t trial) adviseValue(op, key, value string) []string {
 func (t trial) adviseSubject(value string) []string {
 	have := t.keys.claims.Subject
 	switch {
-	case value == subjectPrefix+"*" || value == "*":
+	case value == token.SubjectPrefix+"*" || value == "*":
 		return []string{"every ServiceAccount of the cluster can assume the role"}
 	case value != have && strings.EqualFold(value, have):
 		return []string{fmt.Sprintf("%q differs from the token's %q in upper and lower case only", value, have)}
-	case !strings.HasPrefix(value, subjectPrefix) && !like(value, have):
-		return []string{fmt.Sprintf("%q is not a subject of Kubernetes: %s<namespace>:<name>", value, subjectPrefix)}
+	case !strings.HasPrefix(value, token.SubjectPrefix) && !like(value, have):
+		return []string{fmt.Sprintf("%q is not a subject of Kubernetes: %s<namespace>:<name>", value, token.SubjectPrefix)}
 	}
 	return nil
 }

@@ -64,13 +64,6 @@ func (r role) providerARN(issuer string) string {
 // issuerKey is how IAM writes an issuer, in provider ARNs and as the prefix of condition keys: without the scheme.
 func issuerKey(issuer string) string { return strings.TrimPrefix(issuer, "https://") }
 
-// subject is the sub claim of a ServiceAccount's tokens.
-func subject(namespace, account string) string {
-	return subjectPrefix + namespace + ":" + account
-}
-
-const subjectPrefix = "system:serviceaccount:"
-
 // problem is one about a field of the aws settings.
 func problem(field, format string, a ...any) identity.Problem {
 	return identity.Problem{Field: "aws." + field, Message: fmt.Sprintf(format, a...)}

@@ -3,28 +3,20 @@
 package aws
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"math"
+	"net/netip"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/identity/token"
 )
 
 // Claims are what AWS looks at in a ServiceAccount token, and the name of the session that it is asked for.
 type Claims struct {
-	// Issuer, Subject and Audience are iss, sub and aud.
-	Issuer   string
-	Subject  string
-	Audience []string
-	// IssuedAt and Expires are iat and exp; IssuedAt is zero if the token has none.
-	IssuedAt time.Time
-	Expires  time.Time
-	// KeyID and Algorithm are kid and alg of the token's header.
-	KeyID     string
-	Algorithm string
+	token.Claims
 	// Session is the RoleSessionName of the call, for conditions on sts:RoleSessionName. Empty: not known.
 	Session string
 }
@@ -32,105 +24,54 @@ type Claims struct {
 // maxToken is the most that STS takes as WebIdentityToken.
 const maxToken = 20000
 
-// DecodeClaims reads the claims of a token. It does not verify the signature: whoever must know that the claims are true
-// has to do that first. Its errors never quote the token.
-func DecodeClaims(token identity.Secret) (Claims, error) {
-	raw := strings.TrimSpace(token.Reveal())
-	if len(raw) > maxToken {
-		return Claims{}, identity.Errorf(identity.Invalid, "token: %d bytes, STS takes at most %d", len(raw), maxToken)
+// algorithms are the signatures that STS takes.
+func algorithms() []string { return []string{"RS256", "RS384", "RS512", "ES256", "ES384", "ES512"} }
+
+// claims reads the token, if STS reads one of that size.
+func (e exchange) claims() (token.Claims, error) {
+	if n := len(strings.TrimSpace(e.token.Reveal())); n > maxToken {
+		return token.Claims{}, identity.Errorf(identity.Invalid, "the token has %d bytes, and STS takes at most %d", n, maxToken)
 	}
-	parts := strings.Split(raw, ".")
-	if len(parts) != 3 {
-		return Claims{}, identity.Errorf(identity.Invalid, "token: has %d parts, a JWT has 3 (header, claims, signature)", len(parts))
-	}
-	var header struct {
-		KeyID     string `json:"kid"`
-		Algorithm string `json:"alg"`
-	}
-	if err := decodePart(parts[0], &header); err != nil {
-		return Claims{}, identity.Errorf(identity.Invalid, "token: header: %w", err)
-	}
-	var body struct {
-		Issuer   string      `json:"iss"`
-		Subject  string      `json:"sub"`
-		Audience oneOrMany   `json:"aud"`
-		IssuedAt numericDate `json:"iat"`
-		Expires  numericDate `json:"exp"`
-	}
-	if err := decodePart(parts[1], &body); err != nil {
-		return Claims{}, identity.Errorf(identity.Invalid, "token: claims: %w", err)
-	}
-	return Claims{
-		Issuer: body.Issuer, Subject: body.Subject, Audience: body.Audience,
-		IssuedAt: time.Time(body.IssuedAt), Expires: time.Time(body.Expires),
-		KeyID: header.KeyID, Algorithm: header.Algorithm,
-	}, nil
+	return token.Decode(e.token)
 }
 
-// decodePart decodes one part of a JWT. Decoders quote what they choke on, so their errors are replaced.
-func decodePart(part string, into any) error {
-	b, err := base64.RawURLEncoding.DecodeString(part)
-	if err != nil {
-		return fmt.Errorf("is not base64url")
+// checkClaims looks for what STS would refuse, without asking it.
+func (e exchange) checkClaims(c token.Claims, now time.Time) (string, error) {
+	want := token.Want{
+		Issuer: e.request.Issuer, Subject: token.Subject(e.request.Namespace, e.request.Exchange()),
+		Audience: e.Audience, AudienceField: "aws.audience",
 	}
-	if err := json.Unmarshal(b, into); err != nil {
-		return fmt.Errorf("is not a JSON object of the expected types")
-	}
-	return nil
-}
-
-// numericDate is a JWT time: seconds since 1970, fractions allowed.
-type numericDate time.Time
-
-// lastSecond is the end of the year 9999, the last that time.Time can encode.
-const lastSecond = 253402300799
-
-// UnmarshalJSON takes a number. AWS refuses strings here, so we do.
-func (d *numericDate) UnmarshalJSON(b []byte) error {
-	var seconds float64
-	if err := json.Unmarshal(b, &seconds); err != nil {
-		return fmt.Errorf("time is not a number")
-	}
-	if seconds < 0 || seconds > lastSecond {
-		return fmt.Errorf("time is out of range")
-	}
-	whole, fraction := math.Modf(seconds)
-	*d = numericDate(time.Unix(int64(whole), int64(fraction*1e9)).UTC())
-	return nil
-}
-
-// oneOrMany is JSON that is a value or a list of values: how both JWT audiences and IAM policies write lists.
-// Booleans and numbers are kept as they are written.
-type oneOrMany []string
-
-// UnmarshalJSON takes a string, a boolean, a number or a list of them.
-func (o *oneOrMany) UnmarshalJSON(b []byte) error {
-	var many []json.RawMessage
-	if err := json.Unmarshal(b, &many); err != nil {
-		many = []json.RawMessage{b}
-	}
-	values := make(oneOrMany, 0, len(many))
-	for _, m := range many {
-		s, err := scalar(m)
-		if err != nil {
-			return err
-		}
-		values = append(values, s)
-	}
-	*o = values
-	return nil
-}
-
-func scalar(b json.RawMessage) (string, error) {
-	var v any
-	if err := json.Unmarshal(b, &v); err != nil {
+	err := want.Check(c, now)
+	switch {
+	case err != nil:
 		return "", err
+	case c.KeyID == "":
+		return "", identity.Errorf(identity.Denied, "the token's header has no kid, so AWS cannot tell which key signed it: check the API server's --service-account-signing-key-file")
+	case !slices.Contains(algorithms(), c.Algorithm):
+		return "", identity.Errorf(identity.Denied, "the token is signed with %q; AWS takes %s", c.Algorithm, strings.Join(algorithms(), ", "))
 	}
-	switch v := v.(type) {
-	case string:
-		return v, nil
-	case bool, float64:
-		return strings.TrimSpace(string(b)), nil
+	return fmt.Sprintf("%s from %s for %s%s", c.Subject, c.Issuer, e.Audience, issuerWarning(c.Issuer)), nil
+}
+
+// issuerWarning names what is likely to be refused by the real AWS. It is no failure: a simulated or private STS takes it.
+func issuerWarning(issuer string) string {
+	u, err := url.Parse(issuer)
+	switch {
+	case err != nil:
+		return ""
+	case isPrivate(u.Hostname()):
+		return fmt.Sprintf("; warning: %s is not a public host, and AWS reads the issuer's keys over the internet", u.Hostname())
+	case u.Port() != "":
+		return "; warning: the issuer has a port, which IAM's OIDC providers should not have"
 	}
-	return "", fmt.Errorf("%.40s is not a string or a list of strings", b)
+	return ""
+}
+
+// isPrivate reports whether a host is one that the internet does not have.
+func isPrivate(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return ip.IsPrivate() || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	return !strings.Contains(host, ".") || slices.ContainsFunc([]string{".svc", ".local", ".internal", ".localhost"},
+		func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }

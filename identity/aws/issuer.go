@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/identity/token"
 )
 
 const (
@@ -29,7 +30,7 @@ type unreachableError struct{ why string }
 func (e unreachableError) Error() string { return e.why }
 
 // checkIssuer reads the discovery document and the keys as AWS would.
-func (p *Provider) checkIssuer(ctx context.Context, c Claims) (string, error) {
+func (p *Provider) checkIssuer(ctx context.Context, c token.Claims) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, issuerTimeout)
 	defer cancel()
 	err := p.matchIssuer(ctx, c)
@@ -43,7 +44,7 @@ func (p *Provider) checkIssuer(ctx context.Context, c Claims) (string, error) {
 }
 
 // matchIssuer compares what an issuer says about itself with the token.
-func (p *Provider) matchIssuer(ctx context.Context, c Claims) error {
+func (p *Provider) matchIssuer(ctx context.Context, c token.Claims) error {
 	var discovery struct {
 		Issuer string `json:"issuer"`
 		Keys   string `json:"jwks_uri"`

@@ -26,7 +26,7 @@ func (p *Provider) Probe(ctx context.Context, token identity.Secret, r identity.
 	if err != nil {
 		return nil, err
 	}
-	claims, err := DecodeClaims(token)
+	claims, err := e.claims()
 	steps := []step{
 		{linkToken, func() (string, error) {
 			if err != nil {

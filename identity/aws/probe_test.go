@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,6 +91,7 @@ func TestATokenThatSTSWouldRefuseIsToldWithoutAskingIt(t *testing.T) {
 		"an algorithm of secrets":   {token(t, header("alg", "HS256")), identity.Denied, "RS256"},
 		"a token without signature": {token(t, header("alg", "none")), identity.Denied, "RS256"},
 		"no token at all":           {identity.NewSecret("hunter2"), identity.Invalid, "JWT"},
+		"an endless token":          {identity.NewSecret(strings.Repeat("hunter2", 4000)), identity.Invalid, "STS takes at most 20000"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/internal/refusal"
+	"github.com/runner-identity/runner-identity/identity/token"
 )
 
 // stsRules is what STS's refusals of a web identity mean. STS itself does not say which part of a trust policy did not fit.
@@ -57,7 +58,7 @@ func (e exchange) refused(f refusal.Failure) error {
 	r := e.roles[0]
 	// Claims that cannot be read leave the issuer that the cluster is known to have.
 	issuer := e.request.Issuer
-	if c, err := DecodeClaims(e.token); err == nil {
+	if c, err := token.Decode(e.token); err == nil {
 		issuer = c.Issuer
 	}
 	url := issuer
@@ -66,7 +67,7 @@ func (e exchange) refused(f refusal.Failure) error {
 	}
 	names := strings.NewReplacer(
 		"{role}", r.arn, "{account}", r.account, "{provider}", r.providerARN(issuer), "{region}", e.Region, "{audience}", e.Audience,
-		"{issuer}", issuerKey(issuer), "{url}", url, "{subject}", subject(e.request.Namespace, e.request.Exchange()),
+		"{issuer}", issuerKey(issuer), "{url}", url, "{subject}", token.Subject(e.request.Namespace, e.request.Exchange()),
 	)
 	return f.Explain(fmt.Sprintf("sts in %s for %s", e.Region, r.arn), stsRules(), names)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/identity/token"
 )
 
 var _ identity.Truster = (*Provider)(nil)
@@ -98,7 +99,7 @@ func (s settings) podIdentityTrust(r identity.Request) []identity.Document {
 func subjects(r identity.Request) oneOrMore {
 	var subs oneOrMore
 	for _, account := range r.Bound() {
-		subs = append(subs, subject(r.Namespace, account))
+		subs = append(subs, token.Subject(r.Namespace, account))
 	}
 	return subs
 }

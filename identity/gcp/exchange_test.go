@@ -3,6 +3,7 @@
 package gcp_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"net/http"
 	"testing"
@@ -44,6 +45,13 @@ func TestSomethingThatIsNoTokenIsNamedAndNotQuoted(t *testing.T) {
 	assert.Equal(t, []string{"token!"}, names(links))
 	require.ErrorContains(t, err, "not a JSON Web Token")
 	assert.NotContains(t, err.Error(), "hunter2")
+}
+
+func TestASignatureThatGoogleDoesNotTakeIsNamed(t *testing.T) {
+	header, claims := base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"HS256"}`)), base64.RawURLEncoding.EncodeToString([]byte(`{}`))
+	links, err := gcp.New().Probe(t.Context(), identity.NewSecret(header+"."+claims+".c2ln"), federation(t))
+	assert.Equal(t, []string{"token!"}, names(links))
+	require.ErrorContains(t, err, `signed with "HS256"; Google takes RS256, ES256`)
 }
 
 // roundTrip is a transport made of a function.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/runner-identity/runner-identity/identity/token"
 )
 
 const (
@@ -99,12 +101,7 @@ func (w workloadProvider) tokenAudience() string {
 // subject is what Google calls a ServiceAccount.
 func (w workloadProvider) subject(namespace, account string) string {
 	if w.kind == ofPool {
-		return subject(namespace, account)
+		return token.Subject(namespace, account)
 	}
 	return "ns/" + namespace + "/sa/" + account
-}
-
-// subject is the sub claim of a ServiceAccount's tokens.
-func subject(namespace, account string) string {
-	return "system:serviceaccount:" + namespace + ":" + account
 }

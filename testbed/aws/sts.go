@@ -9,6 +9,7 @@ import (
 	"time"
 
 	identityaws "github.com/runner-identity/runner-identity/identity/aws"
+	"github.com/runner-identity/runner-identity/identity/token"
 )
 
 const (
@@ -76,8 +77,8 @@ func (s *Server) trusting(c *call, arn string, proof verified) (Role, bool) {
 		return Role{}, false
 	}
 	decision := identityaws.EvaluateTrust(role.TrustPolicy, arn, identityaws.Claims{
-		Issuer: proof.Issuer, Subject: proof.Subject, Audience: proof.Audience,
-		Expires: proof.Expiry.Time(), Session: c.form.Get("RoleSessionName"),
+		Claims:  token.Claims{Issuer: proof.Issuer, Subject: proof.Subject, Audience: proof.Audience, Expires: proof.Expiry.Time()},
+		Session: c.form.Get("RoleSessionName"),
 	})
 	if !decision.Allowed {
 		c.why = decision.Reason
