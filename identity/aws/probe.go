@@ -27,38 +27,20 @@ func (p *Provider) Probe(ctx context.Context, token identity.Secret, r identity.
 		return nil, err
 	}
 	claims, err := e.claims()
-	steps := []step{
-		{linkToken, func() (string, error) {
+	steps := []identity.Step{
+		{Name: linkToken, Look: func() (string, error) {
 			if err != nil {
 				return "", err
 			}
 			return e.checkClaims(claims, p.clock.Now())
 		}},
-		{linkIssuer, func() (string, error) { return p.checkIssuer(ctx, claims) }},
-		{linkSTS, func() (string, error) { return p.checkSTS(ctx, e) }},
+		{Name: linkIssuer, Look: func() (string, error) { return p.checkIssuer(ctx, claims) }},
+		{Name: linkSTS, Look: func() (string, error) { return p.checkSTS(ctx, e) }},
 	}
 	if len(e.hosts) > 0 {
-		steps = append(steps, step{linkRegistry, func() (string, error) { return p.checkRegistry(ctx, e) }})
+		steps = append(steps, identity.Step{Name: linkRegistry, Look: func() (string, error) { return p.checkRegistry(ctx, e) }})
 	}
-	return walk(steps)
-}
-
-// A step checks one link. It returns what was seen.
-type step struct {
-	name  string
-	check func() (string, error)
-}
-
-func walk(steps []step) ([]identity.Link, error) {
-	var links []identity.Link
-	for _, s := range steps {
-		detail, err := s.check()
-		if err != nil {
-			return append(links, identity.Link{Name: s.name, Detail: err.Error()}), err
-		}
-		links = append(links, identity.Link{Name: s.name, OK: true, Detail: detail})
-	}
-	return links, nil
+	return identity.Walk(steps...)
 }
 
 func (p *Provider) checkSTS(ctx context.Context, e exchange) (string, error) {

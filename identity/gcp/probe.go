@@ -5,6 +5,7 @@ package gcp
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/runner-identity/runner-identity/identity"
@@ -20,47 +21,37 @@ func (p *Provider) Probe(ctx context.Context, token identity.Secret, r identity.
 	if err != nil {
 		return nil, err
 	}
-	detail, err := e.checkClaims(p.clock.Now())
-	links := []identity.Link{link(linkToken, detail, err)}
-	if err != nil {
-		return links, err
+	// One exchange is two links.
+	trade := sync.OnceValues(func() (accessToken, error) { return p.access(ctx, e) })
+	steps := []identity.Step{
+		{Name: linkToken, Look: func() (string, error) { return e.checkClaims(p.clock.Now()) }},
+		{Name: stepSTS, Look: func() (string, error) { return e.checkSTS(trade()) }},
 	}
-	traded, err := p.checkTrade(ctx, e)
-	links = append(links, traded...)
-	if err != nil {
-		return links, err
+	if !e.direct() {
+		steps = append(steps, identity.Step{Name: stepImpersonation, Look: func() (string, error) { return e.checkAccount(trade()) }})
 	}
 	for _, repo := range e.repositories {
-		detail, err := p.checkRepository(ctx, e, repo)
-		links = append(links, link(stepRepository, detail, err))
-		if err != nil {
-			return links, err
-		}
+		steps = append(steps, identity.Step{Name: stepRepository, Look: func() (string, error) { return p.checkRepository(ctx, e, repo) }})
 	}
-	return links, nil
+	return identity.Walk(steps...)
 }
 
-// checkTrade is one exchange seen as one or two links: a Google service account that refuses is proof that STS did not.
-func (p *Provider) checkTrade(ctx context.Context, e exchange) ([]identity.Link, error) {
-	t, err := p.access(ctx, e)
-	took := identity.Link{Name: stepSTS, OK: true, Detail: fmt.Sprintf("%s vouches for %s", e.provider.name, e.provider.subject(e.request.Namespace, e.request.Exchange()))}
-	if refusedAt(err) == stepImpersonation {
-		return []identity.Link{took, link(stepImpersonation, "", err)}, err
+// checkSTS is STS's part of an exchange: a Google service account that refuses is proof that STS did not.
+func (e exchange) checkSTS(t accessToken, err error) (string, error) {
+	if err != nil && refusedAt(err) != stepImpersonation {
+		return "", err
 	}
-	if err != nil {
-		return []identity.Link{link(stepSTS, "", err)}, err
-	}
-	until := t.expires.UTC().Format(time.RFC3339)
+	took := fmt.Sprintf("%s vouches for %s", e.provider.name, e.provider.subject(e.request.Namespace, e.request.Exchange()))
 	if e.direct() {
-		took.Detail += ", until " + until
-		return []identity.Link{took}, nil
+		took += ", until " + t.expires.UTC().Format(time.RFC3339)
 	}
-	return []identity.Link{took, link(stepImpersonation, fmt.Sprintf("%s lets the ServiceAccount in, until %s", e.account.email, until), nil)}, nil
+	return took, nil
 }
 
-func link(name, detail string, err error) identity.Link {
+// checkAccount is the Google service account's part of an exchange.
+func (e exchange) checkAccount(t accessToken, err error) (string, error) {
 	if err != nil {
-		return identity.Link{Name: name, Detail: err.Error()}
+		return "", err
 	}
-	return identity.Link{Name: name, OK: true, Detail: detail}
+	return fmt.Sprintf("%s lets the ServiceAccount in, until %s", e.account.email, t.expires.UTC().Format(time.RFC3339)), nil
 }
