@@ -19,6 +19,13 @@ type Validator interface {
 	Validate(Request) []Problem
 }
 
+// HomeFiler names the files by which tools find an identity that look into the home directory and at no variable. It is pure.
+type HomeFiler interface {
+	// HomeFiles are files for a job's home directory. Their paths are below it, such as ".aws/config"; their content, which is
+	// never secret, may contain Dir. They say the same as the plan of the request, which has Job among its targets.
+	HomeFiles(Request) ([]File, error)
+}
+
 // Truster says what has to exist in the cloud before the plan works: policies and commands to paste. It is pure.
 type Truster interface {
 	Trust(Request) (Trust, error)

@@ -29,7 +29,7 @@ func TemplateHash(t v1alpha1.RunnerTemplate, plan *v1alpha1.PodPlan, defaultImag
 	if runnerImage(t.Spec, defaultImage) != defaultImage {
 		defaultImage = ""
 	}
-	if plan != nil {
+	if plan = planFor(t.Spec, plan); plan != nil {
 		plan = new(canonical(*plan))
 	}
 	return hashOf(struct {

@@ -20,6 +20,21 @@ const (
 	IdentityDir = "/var/run/secrets/runner-identity.dev"
 	// InitContainerPrefix begins the names of a plan's init containers.
 	InitContainerPrefix = "runner-identity-"
+	// DindContainer is the container of containerMode dind in which the docker daemon runs.
+	DindContainer = "dind"
+	// AgentContainer is the container in which this project's agent runs.
+	AgentContainer = InitContainerPrefix + "agent"
+	// AgentDir is the directory that the agent shares with the runner, and both may write to.
+	AgentDir = "/runner-identity"
+	// DockerConfigDir is the docker client's directory, in which the agent keeps it logged in.
+	DockerConfigDir = AgentDir + "/docker"
+	// JobDir is where the runner, the containers of its jobs and container actions all find what the agent carries to jobs. The home
+	// directory of such containers is /github/home, so that one path in a file is right for all of them.
+	JobDir = "/github/home/.runner-identity"
+	// JobStartedHook is the script by which the agent's files get into a job.
+	JobStartedHook = JobDir + "/job-started.sh"
+	// EnvAgentConfig is the variable with the agent's configuration.
+	EnvAgentConfig = "RUNNER_IDENTITY_AGENT"
 	// SecretKeyJITConfig is the key of a runner's Secret that holds its JIT config.
 	SecretKeyJITConfig = "jitconfig"
 )

@@ -31,6 +31,9 @@ func (r Runner) conflicts() []Conflict {
 			Want: "the key " + SecretKeyJITConfig + " of the runner's own Secret", Have: "set by the template",
 		})
 	}
+	if enabled := r.Template.Spec.DockerEnabled; r.dind() && enabled != nil && !*enabled {
+		found = append(found, Conflict{Field: "template.spec.dockerEnabled", Want: "true, as containerMode dind says", Have: "false"})
+	}
 	if r.Plan != nil {
 		found = append(found, explicitDefault(r.Template.Spec.ServiceAccountName, *r.Plan)...)
 	}
@@ -51,14 +54,14 @@ func taken(field string, have, ours map[string]string) []Conflict {
 // repeatedNames are containers of one name, which only the API server would refuse, with a message about indices.
 func (r Runner) repeatedNames() []Conflict {
 	var found []Conflict
-	seen := map[string]string{RunnerContainer: "containers"}
+	seen := r.takenNames()
 	t := r.Template.Spec
 	for _, l := range []struct {
 		field      string
 		containers []corev1.Container
 	}{
 		{"containers", withoutRunner(t.Containers)},
-		{"initContainers", t.InitContainers},
+		{"initContainers", r.ownInit()},
 		{"sidecarContainers", t.SidecarContainers},
 	} {
 		for _, c := range l.containers {
@@ -71,4 +74,16 @@ func (r Runner) repeatedNames() []Conflict {
 		}
 	}
 	return found
+}
+
+// takenNames are the containers that the pod has beside the template's, and where each belongs.
+func (r Runner) takenNames() map[string]string {
+	taken := map[string]string{RunnerContainer: "containers"}
+	if r.dind() {
+		taken[DindContainer], taken[externalsContainer] = "containerMode dind", "containerMode dind"
+	}
+	if r.agent() != nil {
+		taken[AgentContainer] = "containerMode dind"
+	}
+	return taken
 }

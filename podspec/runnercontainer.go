@@ -60,11 +60,21 @@ func (r Runner) container(c corev1.Container) corev1.Container {
 	if len(c.Resources.Limits)+len(c.Resources.Requests)+len(c.Resources.Claims) == 0 {
 		c.Resources = t.Resources
 	}
-	c.Env = mergeBy(envName, r.env(), mergeBy(envName, t.Env, c.Env))
-	work := corev1.VolumeMount{Name: WorkVolume, MountPath: cmp.Or(t.WorkDir, defaultWorkDir)}
-	c.VolumeMounts = mergeBy(mountAt, []corev1.VolumeMount{work}, mergeBy(mountAt, t.VolumeMounts, c.VolumeMounts))
+	c.Env = r.withoutHook(mergeBy(envName, r.env(), mergeBy(envName, t.Env, c.Env)))
+	c.VolumeMounts = mergeBy(mountAt, r.mounts(), mergeBy(mountAt, t.VolumeMounts, c.VolumeMounts))
 	return c
 }
+
+// mounts are those of the runner that a template can replace.
+func (r Runner) mounts() []corev1.VolumeMount {
+	mounts := []corev1.VolumeMount{{Name: WorkVolume, MountPath: workDir(r.Template.Spec)}}
+	if r.dind() {
+		mounts = append(mounts, corev1.VolumeMount{Name: dindSockVolume, MountPath: dindSockDir})
+	}
+	return mounts
+}
+
+func workDir(t v1alpha1.RunnerSpec) string { return path.Clean(cmp.Or(t.WorkDir, defaultWorkDir)) }
 
 // runnerImage is the image of a template's runner.
 func runnerImage(t v1alpha1.RunnerSpec, defaultImage string) string {
@@ -73,12 +83,16 @@ func runnerImage(t v1alpha1.RunnerSpec, defaultImage string) string {
 }
 
 func (r Runner) env() []corev1.EnvVar {
-	return []corev1.EnvVar{
+	env := []corev1.EnvVar{
 		{Name: envJITConfig, ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
 			LocalObjectReference: corev1.LocalObjectReference{Name: r.Name}, Key: SecretKeyJITConfig,
 		}}},
 		{Name: envUserAgent, Value: v1alpha1.FieldOwner},
 	}
+	if r.dind() {
+		env = append(env, dindClientEnv()...)
+	}
+	return env
 }
 
 func envName(e corev1.EnvVar) string { return e.Name }

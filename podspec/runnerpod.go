@@ -38,7 +38,7 @@ type ContainerModeError struct {
 
 // Error names the mode and those that would be right.
 func (e *ContainerModeError) Error() string {
-	return fmt.Sprintf("containerMode: %q is not supported by this version; leave it out, for runners that run no containers", e.Mode)
+	return fmt.Sprintf("containerMode: %q is not supported by this version; use dind, or leave it out for runners that run no containers", e.Mode)
 }
 
 // RunnerPod makes the pod of a runner. The runner container reads its JIT config from the Secret of the runner's name.
@@ -47,11 +47,12 @@ func (e *ContainerModeError) Error() string {
 // a runner without a container mode has no need of the API, and a token that is not there cannot be stolen by a job.
 //
 // It returns a *ConflictError if the template takes what we or the plan must set, for a runner must not run with half an identity,
-// and a *ContainerModeError for container modes other than none.
+// and a *ContainerModeError for containerMode kubernetes.
 func RunnerPod(r Runner) (Object, error) {
-	if r.Template.Spec.ContainerMode != v1alpha1.ContainerModeNone {
+	if r.Template.Spec.ContainerMode == v1alpha1.ContainerModeKubernetes {
 		return nil, &ContainerModeError{Mode: r.Template.Spec.ContainerMode}
 	}
+	r.Plan = planFor(r.Template.Spec, r.Plan)
 	conflicts := append(r.conflicts(), r.repeatedNames()...)
 	pod, err := raw(r.pod())
 	if err != nil {
@@ -59,7 +60,7 @@ func RunnerPod(r Runner) (Object, error) {
 	}
 	if r.Plan != nil {
 		var inPlan []Conflict
-		if pod, inPlan, err = Apply(pod, *r.Plan, RunnerContainer); err != nil {
+		if pod, inPlan, err = Apply(pod, withAgent(*r.Plan), RunnerContainer); err != nil {
 			return nil, err
 		}
 		conflicts = append(conflicts, inPlan...)
@@ -121,8 +122,8 @@ func (r Runner) spec() corev1.PodSpec {
 	return corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever, // a JIT config is good for one job
 		Containers:                    append(r.containers(), t.SidecarContainers...),
-		InitContainers:                t.InitContainers,
-		Volumes:                       withWorkVolume(t),
+		InitContainers:                r.initContainers(),
+		Volumes:                       withDindVolumes(t, withWorkVolume(t)),
 		ImagePullSecrets:              t.ImagePullSecrets,
 		ServiceAccountName:            t.ServiceAccountName,
 		AutomountServiceAccountToken:  r.automount(),

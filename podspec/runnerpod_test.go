@@ -148,14 +148,13 @@ func TestRunnerPodRefuses(t *testing.T) {
 	}
 }
 
-func TestRunnerPodRefusesOtherContainerModes(t *testing.T) {
-	for _, mode := range []v1alpha1.ContainerMode{v1alpha1.ContainerModeDind, v1alpha1.ContainerModeKubernetes} {
-		_, err := podspec.RunnerPod(runnerOf(v1alpha1.RunnerTemplate{Spec: v1alpha1.RunnerSpec{ContainerMode: mode}}, nil))
-		var unsupported *podspec.ContainerModeError
-		require.ErrorAs(t, err, &unsupported)
-		assert.Equal(t, mode, unsupported.Mode)
-		assert.ErrorContains(t, err, `containerMode: "`+string(mode)+`" is not supported`)
-	}
+func TestRunnerPodRefusesContainerModeKubernetes(t *testing.T) {
+	mode := v1alpha1.ContainerModeKubernetes
+	_, err := podspec.RunnerPod(runnerOf(v1alpha1.RunnerTemplate{Spec: v1alpha1.RunnerSpec{ContainerMode: mode}}, nil))
+	var unsupported *podspec.ContainerModeError
+	require.ErrorAs(t, err, &unsupported)
+	assert.Equal(t, mode, unsupported.Mode)
+	assert.ErrorContains(t, err, `containerMode: "kubernetes" is not supported`)
 }
 
 func TestAPlanMustNotSetTheJITConfig(t *testing.T) {

@@ -190,6 +190,30 @@ type PodPlan struct {
 	// nodeSelector is added to the pod.
 	// +optional
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// agent is what this project's agent does beside a runner with a docker daemon. Other pods have none.
+	// +optional
+	Agent *AgentPlan `json:"agent,omitempty"`
+}
+
+// AgentPlan is the agent of a runner pod: it keeps the docker client logged in to registries, and carries the identity into the
+// containers of jobs.
+type AgentPlan struct {
+	// image is this project's own image.
+	Image string `json:"image"`
+	// config is the agent's configuration as JSON. There is no secret in it.
+	Config string `json:"config"`
+	// tokens are ServiceAccount tokens that the agent's container has, and no other.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	Tokens []corev1.ServiceAccountTokenProjection `json:"tokens,omitempty"`
+	// registries are the hosts that the docker client is logged in to.
+	// +optional
+	// +listType=set
+	Registries []string `json:"registries,omitempty"`
+	// workVolume is whether the identity is carried into the containers of jobs.
+	// +optional
+	WorkVolume bool `json:"workVolume,omitempty"`
 }
 
 // EnvVar is an environment variable with a literal value.
