@@ -44,6 +44,7 @@ func TestGolden(t *testing.T) {
 		"trust-gcp-gke":         {"trust", "-f", "../config/samples/gcp-gke.yaml"},
 		"render-gcp-federation": {"render", "-f", "../config/samples/gcp-federation.yaml"},
 		"trust-gcp-federation":  {"trust", "-f", "../config/samples/gcp-federation.yaml"},
+		"render-aws-dind":       {"render", "-f", "../config/samples/aws-dind.yaml"},
 		"render-kubernetes":     {"render", "-f", "testdata/identity-job.yaml"},
 		"trust-no-issuer":       {"trust", "-f", "testdata/identity-job.yaml"},
 		"render-no-identity":    {"render", "-f", "testdata/plain.yaml"},

@@ -18,6 +18,6 @@ func Root(providers identity.Set) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(controllerCommand(providers), renderCommand(providers), trustCommand(providers), waitCommand())
+	root.AddCommand(controllerCommand(providers), renderCommand(providers), trustCommand(providers), agentCommand(providers), waitCommand())
 	return root
 }

@@ -28,6 +28,7 @@ func Owned(rd *v1alpha1.RunnerDeployment, images ...string) *v1alpha1.RunnerIden
 	if len(asked.Targets) == 0 {
 		asked.Targets = defaultTargets(spec.ContainerMode)
 	}
+	asked.Delivery = delivery(spec.ContainerMode, asked.Delivery)
 	own := map[string]string{v1alpha1.LabelRunnerDeployment: rd.Name}
 	return &v1alpha1.RunnerIdentity{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "RunnerIdentity"},
@@ -48,6 +49,14 @@ func defaultTargets(mode v1alpha1.ContainerMode) []v1alpha1.IdentityTarget {
 		return []v1alpha1.IdentityTarget{v1alpha1.TargetJob}
 	}
 	return []v1alpha1.IdentityTarget{v1alpha1.TargetRunner}
+}
+
+// delivery is the carrier: without job pods there is nothing to admit, so that Admission, the API's default, means the one that works.
+func delivery(mode v1alpha1.ContainerMode, asked v1alpha1.Delivery) v1alpha1.Delivery {
+	if mode == v1alpha1.ContainerModeDind && (asked == "" || asked == v1alpha1.DeliveryAdmission) {
+		return v1alpha1.DeliveryWorkVolume
+	}
+	return asked
 }
 
 // podImages are the images of the runner pod, sorted and without repeats. The defaults count only if no runner image is named.

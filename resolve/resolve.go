@@ -86,7 +86,11 @@ func Identity(in Input) (Resolved, error) {
 	if err := principalsAllowed(in, plan); err != nil {
 		return Resolved{}, err
 	}
-	return withPods(in, Resolved{Provider: provider, Request: request, Plan: plan}), nil
+	r := withPods(in, Resolved{Provider: provider, Request: request, Plan: plan})
+	if r.Runner.Agent, err = agentPlan(in, r); err != nil {
+		return Resolved{}, err
+	}
+	return r, nil
 }
 
 // withPods fills in the plans for pods.

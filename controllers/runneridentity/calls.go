@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/pace"
 )
 
 const (
@@ -126,7 +127,7 @@ func (c *calls) finish(e *entry, call call, got outcome) {
 	} else {
 		e.err = got.err
 		e.failures++
-		e.next = retryAt(got.err, e.failures, call.clock.Now())
+		e.next = pace.RetryAt(got.err, e.failures, call.clock.Now())
 	}
 	e.made, e.running = true, false
 }

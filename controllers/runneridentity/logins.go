@@ -14,6 +14,7 @@ import (
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/manifest"
+	"github.com/runner-identity/runner-identity/pace"
 )
 
 // logins keeps the registry Secret fresh. A login is renewed in good time; while that fails, the one before it stays until it
@@ -107,6 +108,6 @@ func (c *Controller) fetchLogin(s *scope, registry identity.RegistryLogin, host 
 		}
 		now := c.Clock.Now()
 		c.metrics.loggedIn(provider, reasonOf(err, v1alpha1.ReasonLoggedIn), now.Sub(began))
-		return outcome{credential: got, next: renewAt(now, got.Expires)}, err
+		return outcome{credential: got, next: pace.RenewAt(now, got.Expires)}, err
 	}
 }

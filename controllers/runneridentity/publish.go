@@ -39,10 +39,11 @@ func (c *Controller) publish(_ context.Context, s *scope) error {
 }
 
 func carrier(s *scope) *v1alpha1.CarrierStatus {
-	if !s.resolved.Request.Targets.Has(identity.Job) {
+	name := s.identity.Spec.Identity.Delivery
+	// Jobs of a runner with a docker daemon have the runner's identity, which only the work volume brings into their containers.
+	if !s.resolved.Request.Targets.Has(identity.Job) && name != v1alpha1.DeliveryWorkVolume {
 		return nil
 	}
-	name := s.identity.Spec.Identity.Delivery
 	if name == "" {
 		name = v1alpha1.DeliveryAdmission
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/manifest"
+	"github.com/runner-identity/runner-identity/pace"
 	"github.com/runner-identity/runner-identity/resolve"
 )
 
@@ -83,7 +84,7 @@ func (c *Controller) times(registries []v1alpha1.RegistryStatus, host string, fi
 			return r.ExpiresAt.Time, r.RenewAt.Time
 		}
 	}
-	return first, renewAt(c.Clock.Now(), first)
+	return first, pace.RenewAt(c.Clock.Now(), first)
 }
 
 // writeLogins writes the valid logins, if they differ from what is there. Without any, the Secret goes: an expired login helps

@@ -14,6 +14,14 @@ import (
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/pace"
+)
+
+const (
+	// verifyEvery is how often a principal is asked for that the cloud has answered for.
+	verifyEvery = time.Hour
+	// recheck is when a reconciliation looks again at a call that it did not wait for.
+	recheck = time.Second
 )
 
 // verify asks the cloud whether it takes the account's token: when what is asked for has changed, and about every hour.
@@ -75,7 +83,7 @@ func (c *Controller) seedVerified(s *scope, key callKey) {
 		return
 	}
 	at := have.VerifiedAt.Time
-	c.calls.seed(key, outcome{detail: verified.Message, at: at, next: at.Add(early(verifyEvery))}, c.Clock.Now())
+	c.calls.seed(key, outcome{detail: verified.Message, at: at, next: at.Add(pace.Early(verifyEvery))}, c.Clock.Now())
 }
 
 // probe is the call that verifies. It runs beside the reconciliation, so it takes along what it needs of the scope.
@@ -93,7 +101,7 @@ func (c *Controller) probe(s *scope, prober identity.Prober) func(context.Contex
 			return outcome{}, err
 		}
 		detail := fmt.Sprintf("%s accepted the token of ServiceAccount %q; checked: %s", principal, wanted.Account, linkNames(links))
-		return outcome{detail: detail, next: c.Clock.Now().Add(early(verifyEvery))}, nil
+		return outcome{detail: detail, next: c.Clock.Now().Add(pace.Early(verifyEvery))}, nil
 	}
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package runneridentity
+// Package pace says when a cloud is asked again: before a login expires, and after a failure. By chance all of it is a little early,
+// so that what began together is not asked for together.
+package pace
 
 import (
 	"math/rand/v2"
@@ -13,29 +15,26 @@ const (
 	// longestRenewal is the most that a login is used before it is renewed. ECR was seen to refuse logins before their 12 hours
 	// were over.
 	longestRenewal = 6 * time.Hour
-	verifyEvery    = time.Hour
 
 	firstUnreachable, lastUnreachable = 5 * time.Second, 5 * time.Minute
 	firstDenied, lastDenied           = time.Minute, 10 * time.Minute
-	// recheck is when a reconciliation looks again at a call that it did not wait for.
-	recheck = time.Second
 )
 
-// renewAt is when a login that was issued now is renewed: at half its life, six hours at most, a little earlier by chance so
+// RenewAt is when a login that was issued now is renewed: at half its life, six hours at most, a little earlier by chance so
 // that logins issued together are not renewed together.
-func renewAt(now, expires time.Time) time.Time {
-	return now.Add(early(min(expires.Sub(now)/2, longestRenewal)))
+func RenewAt(now, expires time.Time) time.Time {
+	return now.Add(Early(min(expires.Sub(now)/2, longestRenewal)))
 }
 
-// retryAt is when a failed call is made again. Zero: never, what is asked for has to change first.
-func retryAt(err error, failures int, now time.Time) time.Time {
+// RetryAt is when a failed call is made again. Zero: never, what is asked for has to change first.
+func RetryAt(err error, failures int, now time.Time) time.Time {
 	switch identity.ReasonOf(err) {
 	case identity.Invalid:
 		return time.Time{}
 	case identity.Denied:
-		return now.Add(early(backOff(firstDenied, lastDenied, failures)))
+		return now.Add(Early(backOff(firstDenied, lastDenied, failures)))
 	default:
-		return now.Add(early(backOff(firstUnreachable, lastUnreachable, failures)))
+		return now.Add(Early(backOff(firstUnreachable, lastUnreachable, failures)))
 	}
 }
 
@@ -50,8 +49,8 @@ func backOff(first, last time.Duration, failures int) time.Duration {
 	return d
 }
 
-// early takes up to a tenth off, by chance.
-func early(d time.Duration) time.Duration {
+// Early takes up to a tenth off, by chance.
+func Early(d time.Duration) time.Duration {
 	if d < 10 {
 		return d
 	}

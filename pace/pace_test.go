@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package runneridentity
+package pace_test
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/pace"
 )
 
 func TestRetryAt(t *testing.T) {
@@ -28,13 +29,13 @@ func TestRetryAt(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			for range 100 {
-				got := retryAt(test.err, test.failures, now).Sub(now)
+				got := pace.RetryAt(test.err, test.failures, now).Sub(now)
 				assert.LessOrEqual(t, got, test.want)
 				assert.GreaterOrEqual(t, got, test.want*9/10)
 			}
 		})
 	}
-	assert.Zero(t, retryAt(identity.Errorf(identity.Invalid, "bad"), 1, now), "what is wrong in the spec is not retried")
+	assert.Zero(t, pace.RetryAt(identity.Errorf(identity.Invalid, "bad"), 1, now), "what is wrong in the spec is not retried")
 }
 
 func TestRenewAt(t *testing.T) {
@@ -47,7 +48,7 @@ func TestRenewAt(t *testing.T) {
 	} {
 		seen := map[time.Time]bool{}
 		for range 100 {
-			got := renewAt(now, now.Add(life))
+			got := pace.RenewAt(now, now.Add(life))
 			seen[got] = true
 			assert.LessOrEqual(t, got.Sub(now), want)
 			assert.GreaterOrEqual(t, got.Sub(now), want*9/10)
