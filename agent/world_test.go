@@ -56,6 +56,7 @@ type world struct {
 	dir, job, work, home, tokens string
 	provider                     identity.Provider
 	plan                         *v1alpha1.AgentPlan
+	namespace                    string
 }
 
 // newWorld is a pod on AWS.
@@ -63,26 +64,37 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	// A little ahead: a token must not come from the future of whoever reads it.
 	w := bareWorld(t, clocktesting.NewFakeClock(time.Now().Add(5*time.Minute)))
-	issuer, err := sim.NewIssuer(issuerURL)
-	require.NoError(t, err)
-	keys := httptest.NewServer(issuer)
-	t.Cleanup(keys.Close)
-	w.sign = func(audience string, at time.Time) string {
-		token, err := issuer.Token(sim.Subject{Namespace: "ci", Account: "website-runner", Audience: audience, Issued: at, Lifetime: time.Hour})
-		require.NoError(t, err)
-		return token
-	}
-	w.onAWS(simaws.Issuer{URL: issuerURL, JWKS: keys.URL, ClientIDs: []string{"sts.amazonaws.com"}}, "ci")
+	issuer, keys := newIssuer(t)
+	w.sign = func(audience string, at time.Time) string { return signed(t, issuer, audience, at) }
+	w.onAWS(simaws.Issuer{URL: issuerURL, JWKS: keys, ClientIDs: []string{"sts.amazonaws.com"}}, "ci")
 	w.provider = aws.New(aws.WithClock(w.clock))
 	w.resolve(w.awsIdentity())
 	return w
+}
+
+// newIssuer is a cluster that signs tokens, and where its keys are.
+func newIssuer(t *testing.T) (issuer *sim.Issuer, keys string) {
+	t.Helper()
+	issuer, err := sim.NewIssuer(issuerURL)
+	require.NoError(t, err)
+	server := httptest.NewServer(issuer)
+	t.Cleanup(server.Close)
+	return issuer, server.URL
+}
+
+// signed is a token of the pod's account.
+func signed(t *testing.T, issuer *sim.Issuer, audience string, at time.Time) string {
+	t.Helper()
+	token, err := issuer.Token(sim.Subject{Namespace: "ci", Account: "website-runner", Audience: audience, Issued: at, Lifetime: time.Hour})
+	require.NoError(t, err)
+	return token
 }
 
 func bareWorld(t *testing.T, clock *clocktesting.FakeClock) *world {
 	t.Helper()
 	root := t.TempDir()
 	w := &world{
-		t: t, clock: clock, log: &lockedBuffer{},
+		t: t, clock: clock, log: &lockedBuffer{}, namespace: "ci",
 		dir: filepath.Join(root, "shared"), job: filepath.Join(root, "mount", filepath.Base(podspec.JobDir)),
 		work: filepath.Join(root, "work"), tokens: filepath.Join(root, "tokens"),
 	}
@@ -126,7 +138,7 @@ func (w *world) resolve(asked v1alpha1.Identity, defaults v1alpha1.IdentityProvi
 	r, err := resolve.Identity(resolve.Input{
 		Providers: providers, Image: "runner-identity:1", Issuer: issuerURL,
 		Identity: &v1alpha1.RunnerIdentity{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "ci", Name: "website"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "website"},
 			Spec:       v1alpha1.RunnerIdentitySpec{IdentityProvider: w.provider.Name(), Identity: asked},
 		},
 		Provider: &v1alpha1.IdentityProvider{ObjectMeta: metav1.ObjectMeta{Name: w.provider.Name()}, Spec: defaults},
