@@ -32,6 +32,7 @@ func checkGood(f *report, p identity.Provider, c Case) {
 	checkJSON(f, plan)
 	checkUnknown(f, p, c)
 	checkTrust(f, p, c)
+	checkHome(f, p, c)
 	checkSecrets(f, text(plan), c.Secrets)
 	checkPlan(f, p, plan, c.Request)
 }

@@ -24,6 +24,7 @@ const (
 	RuleUnique        Rule = "no variable, file, mount or volume is there twice for one target"
 	RuleRegistries    Rule = "registries are bare hosts, once each, that the provider can log in to"
 	RuleTrust         Rule = "trust documents have a title and a body and are always the same"
+	RuleHome          Rule = "files for home directories have a clean relative path, once each, and are always the same"
 	RuleRefusal       Rule = "bad settings are refused with a problem that names the field"
 	RuleUnknown       Rule = "settings that the provider does not know are refused by name"
 )
@@ -32,6 +33,6 @@ const (
 func Rules() []Rule {
 	return []Rule{
 		RuleCases, RuleName, RulePlans, RuleDeterministic, RulePure, RuleJSON, RuleSecrets, RuleTargets, RuleMetadata, RuleEnv,
-		RuleTokens, RuleFiles, RuleDirs, RuleWaits, RuleUnique, RuleRegistries, RuleTrust, RuleRefusal, RuleUnknown,
+		RuleTokens, RuleFiles, RuleDirs, RuleWaits, RuleUnique, RuleRegistries, RuleTrust, RuleHome, RuleRefusal, RuleUnknown,
 	}
 }

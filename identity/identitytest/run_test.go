@@ -28,6 +28,7 @@ type sample struct {
 	validate func(identity.Request) []identity.Problem
 	serves   func(string) bool
 	trust    func() identity.Trust
+	home     func() []identity.File
 }
 
 type sampleSettings struct {
@@ -78,6 +79,23 @@ func (s sample) Trust(identity.Request) (identity.Trust, error) {
 		return s.trust(), nil
 	}
 	return identity.Trust{Documents: []identity.Document{{Title: "Role", Body: "allow"}}}, nil
+}
+
+func (s sample) HomeFiles(identity.Request) ([]identity.File, error) {
+	if s.home != nil {
+		return s.home(), nil
+	}
+	return []identity.File{{Path: ".cloud/config", Content: "x", For: identity.Job}}, nil
+}
+
+func homeWith(paths ...string) sample {
+	return sample{home: func() []identity.File {
+		var files []identity.File
+		for _, p := range paths {
+			files = append(files, identity.File{Path: p})
+		}
+		return files
+	}}
 }
 
 func sampleProblems(r identity.Request) []identity.Problem {
@@ -287,6 +305,9 @@ func badAnswers() broken {
 			"a private key in a file":     changed(func(p *identity.Plan) { p.Files[0].Content = "-----BEGIN RSA PRIVATE KEY-----" }),
 			"an access key in a variable": changed(func(p *identity.Plan) { p.Env[0].Value = "ASIAABCDEFGHIJKLMNOP" }),
 			"the case's own secret":       changed(func(p *identity.Plan) { p.Env[0].Value = "x hunter2-hunter2 y" }),
+			"a secret in a home directory": sample{home: func() []identity.File {
+				return []identity.File{{Path: ".cloud", Content: "hunter2-hunter2"}}
+			}},
 			"a secret in a trust document": sample{trust: func() identity.Trust {
 				return identity.Trust{Documents: []identity.Document{{Title: "t", Body: "hunter2-hunter2"}}}
 			}},
@@ -296,6 +317,16 @@ func badAnswers() broken {
 			"a document untitled": sample{trust: func() identity.Trust { return identity.Trust{Documents: []identity.Document{{Body: "x"}}} }},
 			"changing a document ": sample{trust: func() identity.Trust {
 				return identity.Trust{Documents: []identity.Document{{Title: "x", Body: strconv.FormatInt(calls.Add(1), 10)}}}
+			}},
+		},
+		identitytest.RuleHome: {
+			"an absolute path":         homeWith("/root/.cloud"),
+			"a path that leaves":       homeWith("../.cloud"),
+			"the home itself":          homeWith("."),
+			"a path that is not clean": homeWith(".cloud//config"),
+			"a path twice":             homeWith(".cloud", ".cloud"),
+			"changing files": sample{home: func() []identity.File {
+				return []identity.File{{Path: ".cloud", Content: strconv.FormatInt(calls.Add(1), 10)}}
 			}},
 		},
 		identitytest.RuleRefusal: {
