@@ -45,7 +45,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer shared.Close()
+	defer func() { _ = shared.Close() }()
 	config, err := openDockerConfig(shared)
 	if err != nil {
 		return err

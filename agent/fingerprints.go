@@ -21,12 +21,12 @@ const (
 
 // fingerprints tell our logins from those that the job made itself, also after a restart of the agent.
 type fingerprints struct {
-	root *os.Root
-	byID map[string][]string // host -> hashes of logins, the newest last
+	root   *os.Root
+	byHost map[string][]string // host -> hashes of logins, the newest last
 }
 
 func loadFingerprints(root *os.Root) (fingerprints, error) {
-	f := fingerprints{root: root, byID: map[string][]string{}}
+	f := fingerprints{root: root, byHost: map[string][]string{}}
 	b, err := root.ReadFile(fingerprintFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -34,17 +34,17 @@ func loadFingerprints(root *os.Root) (fingerprints, error) {
 	if err != nil {
 		return f, err
 	}
-	if json.Unmarshal(b, &f.byID) != nil || f.byID == nil {
-		f.byID = map[string][]string{} // the job can write here; then our logins count as its own
+	if json.Unmarshal(b, &f.byHost) != nil || f.byHost == nil {
+		f.byHost = map[string][]string{} // the job can write here; then our logins count as its own
 	}
 	return f, nil
 }
 
 // add is called before a login is written, so that none of ours is ever unknown.
 func (f fingerprints) add(host, auth string) error {
-	known := append(f.byID[host], fingerprint(auth))
-	f.byID[host] = known[max(0, len(known)-remembered):]
-	b, err := json.Marshal(f.byID)
+	f.byHost[host] = append(f.byHost[host], fingerprint(auth))
+	f.byHost[host] = f.byHost[host][max(0, len(f.byHost[host])-remembered):]
+	b, err := json.Marshal(f.byHost)
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,10 @@ func (f fingerprints) add(host, auth string) error {
 }
 
 func (f fingerprints) has(host, auth string) bool {
-	return slices.Contains(f.byID[host], fingerprint(auth))
+	return slices.Contains(f.byHost[host], fingerprint(auth))
 }
 
-func (f fingerprints) hosts() []string { return slices.Sorted(maps.Keys(f.byID)) }
+func (f fingerprints) hosts() []string { return slices.Sorted(maps.Keys(f.byHost)) }
 
 func fingerprint(auth string) string {
 	sum := sha256.Sum256([]byte(auth))

@@ -33,16 +33,21 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) == "" {
 		os.Exit(m.Run())
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM) //nolint:usetesting // a program's main, not a test
-	defer stop()
-	providers, err := identity.NewSet(aws.New(), gcp.New())
-	if err == nil {
-		err = cmd.Root(providers).ExecuteContext(ctx)
-	}
-	if err != nil {
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
+}
+
+// run is the program's main.
+func run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	providers, err := identity.NewSet(aws.New(), gcp.New())
+	if err != nil {
+		return err
+	}
+	return cmd.Root(providers).ExecuteContext(ctx)
 }
 
 // program is the program as a process of its own.

@@ -85,7 +85,7 @@ func (r Runner) withoutHook(env []corev1.EnvVar) []corev1.EnvVar {
 	if a := r.agent(); a == nil || !a.WorkVolume {
 		return env
 	}
-	return slices.DeleteFunc(env, func(e corev1.EnvVar) bool { return isKnownHook(e) })
+	return slices.DeleteFunc(env, isKnownHook)
 }
 
 // isKnownHook reports whether a variable is a job-started hook whose path is spelled out.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,31 +20,25 @@ import (
 
 // The agent's tokens, below the directory that its container alone has.
 const (
-	exchangeToken  = "agent/exchange"
-	carriedTokenOf = "agent/job/%d"
+	exchangeToken = "agent/exchange"
+	carriedDir    = "agent/job"
 )
 
-// agentPlan is the agent's part of a runner pod, nil if there is nothing to do for it. In such a pod everything runs as the runner's
-// account, jobs too: there are no job pods.
+// agentPlan is the agent's part of a runner pod; nil if the identity does not go by the work volume, which with a docker daemon it
+// always does. In such a pod everything runs as the runner's account, jobs too: there are no job pods.
 func agentPlan(in Input, r Resolved) (*v1alpha1.AgentPlan, error) {
-	if !r.Request.Targets.Has(identity.Runner) {
+	if in.Identity.Spec.Identity.Delivery != v1alpha1.DeliveryWorkVolume || !r.Request.Targets.Has(identity.Runner) {
 		return nil, nil
 	}
-	p := &v1alpha1.AgentPlan{Image: in.Image, Registries: agentHosts(r)}
+	p := &v1alpha1.AgentPlan{Image: in.Image, Registries: agentHosts(r), WorkVolume: true}
 	config := agent.Config{}
 	if len(p.Registries) > 0 {
 		config.Provider, config.Request, config.Hosts = r.Provider.Name(), asRunner(r.Request), p.Registries
 		config.Token = path.Join(podspec.IdentityDir, exchangeToken)
 		p.Tokens = append(p.Tokens, projection(exchangeToken, r.Plan.Exchange.Audience, r.Plan.Exchange.Lifetime.Seconds()))
 	}
-	if in.Identity.Spec.Identity.Delivery == v1alpha1.DeliveryWorkVolume {
-		p.WorkVolume = true
-		if err := carry(r, p, &config); err != nil {
-			return nil, err
-		}
-	}
-	if !p.WorkVolume && len(p.Registries) == 0 {
-		return nil, nil
+	if err := carry(r, p, &config); err != nil {
+		return nil, err
 	}
 	b, err := json.Marshal(config)
 	p.Config = string(b)
@@ -82,7 +77,7 @@ func carry(r Resolved, p *v1alpha1.AgentPlan, config *agent.Config) error {
 	plan = plan.At(podspec.JobDir)
 	var moved []string
 	for i, t := range plan.Tokens {
-		from, to := fmt.Sprintf(carriedTokenOf, i), t.Path
+		from, to := path.Join(carriedDir, strconv.Itoa(i)), t.Path
 		if !strings.HasPrefix(to, podspec.JobDir+"/") {
 			to = fmt.Sprintf("%s/tokens/%d", podspec.JobDir, i)
 			moved = append(moved, t.Path, to)

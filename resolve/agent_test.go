@@ -81,18 +81,15 @@ func parsed(t *testing.T, p *v1alpha1.AgentPlan) agent.Config {
 
 func TestTheAgentLogsInAsTheRunnerToTheRunnersRegistries(t *testing.T) {
 	both := []v1alpha1.IdentityTarget{v1alpha1.TargetRunner, v1alpha1.TargetJob}
-	p := agentOf(t, cloudyPlan(), v1alpha1.Identity{Targets: both})
+	p := agentOf(t, cloudyPlan(), v1alpha1.Identity{Targets: both, Delivery: v1alpha1.DeliveryWorkVolume})
 	c := parsed(t, p)
 	assert.Equal(t, []string{"one.example"}, c.Hosts)
 	assert.Equal(t, c.Hosts, p.Registries)
 	assert.Equal(t, "website-runner", c.Request.Exchange(), "whose token the agent has")
 	assert.Equal(t, "/var/run/secrets/runner-identity.dev/agent/exchange", c.Token)
 	assert.Equal(t, "own:1", p.Image)
-	require.Len(t, p.Tokens, 1)
 	assert.Equal(t, "x", p.Tokens[0].Audience)
 	assert.Equal(t, int64(7200), *p.Tokens[0].ExpirationSeconds)
-	assert.False(t, p.WorkVolume)
-	assert.Empty(t, c.Job)
 }
 
 func TestTheWorkVolumeCarriesTheJobsPlanToOnePathThatIsRightEverywhere(t *testing.T) {
@@ -113,21 +110,32 @@ func TestTheWorkVolumeCarriesTheJobsPlanToOnePathThatIsRightEverywhere(t *testin
 	assert.True(t, p.WorkVolume)
 }
 
-func TestThereIsNoAgentWithNothingToDo(t *testing.T) {
-	none := cloudyPlan()
+func TestAnAgentThatCannotLogInCarriesAllTheSame(t *testing.T) {
+	none, untradable := cloudyPlan(), cloudyPlan()
 	none.Registries = nil
-	untradable := cloudyPlan()
 	untradable.Exchange = identity.Exchange{}
-	for name, tc := range map[string]struct {
-		plan  identity.Plan
-		asked v1alpha1.Identity
-	}{
-		"no registry":                   {none, v1alpha1.Identity{}},
-		"no token that could be traded": {untradable, v1alpha1.Identity{}},
-		"a runner without an identity, job pods having one": {cloudyPlan(), v1alpha1.Identity{Targets: []v1alpha1.IdentityTarget{v1alpha1.TargetJob}, Delivery: v1alpha1.DeliveryWorkVolume}},
+	for name, plan := range map[string]identity.Plan{"no registry": none, "no token that could be traded": untradable} {
+		t.Run(name, func(t *testing.T) {
+			p := agentOf(t, plan, v1alpha1.Identity{Delivery: v1alpha1.DeliveryWorkVolume})
+			c := parsed(t, p)
+			assert.Empty(t, c.Hosts)
+			assert.Empty(t, p.Registries)
+			assert.Len(t, p.Tokens, 2, "none for logins")
+			assert.NotEmpty(t, c.Job.Env)
+		})
+	}
+}
+
+// A plan of those who have no docker daemon must not change with what only the agent has to know.
+func TestThereIsNoAgentWithNothingToDo(t *testing.T) {
+	for name, asked := range map[string]v1alpha1.Identity{
+		"no docker daemon": {Delivery: v1alpha1.DeliveryAdmission},
+		"a runner without an identity, job pods having one": {
+			Targets: []v1alpha1.IdentityTarget{v1alpha1.TargetJob}, Delivery: v1alpha1.DeliveryWorkVolume,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Nil(t, agentOf(t, tc.plan, tc.asked))
+			assert.Nil(t, agentOf(t, cloudyPlan(), asked))
 		})
 	}
 }
@@ -140,6 +148,7 @@ func TestWithADockerDaemonTheWorkVolumeIsTheCarrier(t *testing.T) {
 	}{
 		"dind, nothing asked for":      {v1alpha1.ContainerModeDind, "", v1alpha1.DeliveryWorkVolume},
 		"dind, the API's default":      {v1alpha1.ContainerModeDind, v1alpha1.DeliveryAdmission, v1alpha1.DeliveryWorkVolume},
+		"dind, another carrier":        {v1alpha1.ContainerModeDind, v1alpha1.DeliveryHookTemplate, v1alpha1.DeliveryWorkVolume},
 		"kubernetes keeps admission":   {v1alpha1.ContainerModeKubernetes, v1alpha1.DeliveryAdmission, v1alpha1.DeliveryAdmission},
 		"no containers, nothing asked": {v1alpha1.ContainerModeNone, "", ""},
 	} {

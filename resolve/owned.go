@@ -51,9 +51,9 @@ func defaultTargets(mode v1alpha1.ContainerMode) []v1alpha1.IdentityTarget {
 	return []v1alpha1.IdentityTarget{v1alpha1.TargetRunner}
 }
 
-// delivery is the carrier: without job pods there is nothing to admit, so that Admission, the API's default, means the one that works.
+// delivery is the carrier. With a docker daemon there are no job pods, so that only the work volume reaches jobs.
 func delivery(mode v1alpha1.ContainerMode, asked v1alpha1.Delivery) v1alpha1.Delivery {
-	if mode == v1alpha1.ContainerModeDind && (asked == "" || asked == v1alpha1.DeliveryAdmission) {
+	if mode == v1alpha1.ContainerModeDind {
 		return v1alpha1.DeliveryWorkVolume
 	}
 	return asked

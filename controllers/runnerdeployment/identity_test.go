@@ -131,8 +131,13 @@ func TestASpecThatMakesNoPodIsReportedAndRetriedByNobody(t *testing.T) {
 		want   string
 	}{
 		"a container mode that this version does not know": {
-			change: func(d *v1alpha1.RunnerDeployment) { d.Spec.Template.Spec.ContainerMode = v1alpha1.ContainerModeDind },
-			want:   `containerMode: "dind"`,
+			change: func(d *v1alpha1.RunnerDeployment) {
+				d.Spec.Template.Spec.ContainerMode = v1alpha1.ContainerModeKubernetes
+				d.Spec.Template.Spec.WorkVolumeClaimTemplate = &v1alpha1.WorkVolumeClaimTemplate{
+					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+				}
+			},
+			want: `containerMode: "kubernetes"`,
 		},
 		"a variable that is ours": {
 			change: func(d *v1alpha1.RunnerDeployment) {
