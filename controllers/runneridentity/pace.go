@@ -14,6 +14,8 @@ const (
 	// were over.
 	longestRenewal = 6 * time.Hour
 	verifyEvery    = time.Hour
+	// conflictEvery is how often an account is tried again on which somebody else has set what is ours to set.
+	conflictEvery = time.Minute
 
 	firstUnreachable, lastUnreachable = 5 * time.Second, 5 * time.Minute
 	firstDenied, lastDenied           = time.Minute, 10 * time.Minute
