@@ -78,9 +78,7 @@ func runBox(dir, program, setup string) (*boxed, error) {
 }
 
 // run starts a program in the box. If the program ends, the box does.
-func (b *boxed) run(name string, argv ...string) error {
-	return json.NewEncoder(b.programs).Encode(box.Program{Name: name, Argv: argv})
-}
+func (b *boxed) run(p box.Program) error { return json.NewEncoder(b.programs).Encode(p) }
 
 // file is the path at which we see a file that is in the box only.
 func (b *boxed) file(path string) string { return fmt.Sprintf("/proc/%d/root%s", b.process.PID, path) }

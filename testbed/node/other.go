@@ -7,6 +7,8 @@ package node
 import (
 	"context"
 	"net"
+
+	"github.com/runner-identity/runner-identity/testbed/node/internal/box"
 )
 
 // Without Linux there is no box, and check says so before anybody asks for one.
@@ -17,7 +19,7 @@ type (
 
 func (n *Node) startBox(context.Context, machine) error { return ErrNoNode }
 
-func (b *boxed) run(string, ...string) error { return ErrNoNode }
+func (b *boxed) run(box.Program) error { return ErrNoNode }
 
 func (b *boxed) ended() error { return nil }
 

@@ -32,7 +32,11 @@ func (n *Node) startContainerd(ctx context.Context, m machine) error {
 	if err != nil {
 		return err
 	}
-	if err := n.box.run("containerd", m.containerd, "--config="+inside("files", "containerd.toml")); err != nil {
+	if err := n.box.run(box.Program{
+		Name: "containerd", Argv: []string{m.containerd, "--config=" + inside("files", "containerd.toml")},
+		// Every registry that it can reach is one of ours. A hosts.toml could say so of hosts that are known before only.
+		Env: []string{"SSL_CERT_FILE=" + inside("files", "ca.crt")},
+	}); err != nil {
 		return err
 	}
 	if err := n.wait(ctx, "containerd", func(ctx context.Context) error {
@@ -59,9 +63,9 @@ func (n *Node) startKubelet(_ context.Context, m machine) error {
 	if err := makeCgroup(cgroup(n.Dir)); err != nil {
 		return err
 	}
-	return n.box.run("kubelet", append(m.kubelet,
+	return n.box.run(box.Program{Name: "kubelet", Argv: append(m.kubelet,
 		"--config="+inside("files", "kubelet.yaml"), "--kubeconfig="+inside("files", "kubeconfig"), "--root-dir="+inside("kubelet"),
-		"--cert-dir="+inside("kubelet", "pki"), "--hostname-override="+n.Name, "--node-ip="+nodeAddress)...)
+		"--cert-dir="+inside("kubelet", "pki"), "--hostname-override="+n.Name, "--node-ip="+nodeAddress)})
 }
 
 // inside is the path by which the node's programs know a file of its directory.

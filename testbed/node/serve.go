@@ -5,8 +5,10 @@ package node
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/netip"
 	"time"
@@ -42,4 +44,24 @@ func (n *Node) nextAddress() netip.Addr {
 	}
 	n.hosts++
 	return a
+}
+
+// Transport reaches what the node serves from outside of it, by the names and with the trust that its pods have.
+func (n *Node) Transport() *http.Transport {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(n.CA)
+	return &http.Transport{
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+		DialContext: func(_ context.Context, _, address string) (net.Conn, error) {
+			host, port, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			a, ok := n.names.find(host)
+			if !ok {
+				return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+			}
+			return n.box.net.dial(net.JoinHostPort(a.String(), port))
+		},
+	}
 }

@@ -24,6 +24,8 @@ type Program struct {
 	Name string
 	// Argv is its command line.
 	Argv []string
+	// Env is added to the box's own environment.
+	Env []string
 }
 
 // Dir is where the node's directory is in the box. It is short, because a kubelet makes sockets in it, whose paths are not to

@@ -78,6 +78,7 @@ func (k keeper) start(p Program) error {
 	defer log.Close()
 	cmd := exec.Command(p.Argv[0], p.Argv[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = k.dir, log, log
+	cmd.Env = append(os.Environ(), p.Env...)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", p.Name, err)
 	}
