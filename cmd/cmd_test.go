@@ -4,9 +4,7 @@ package cmd_test
 
 import (
 	"bytes"
-	"flag"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,9 +15,8 @@ import (
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/aws"
 	"github.com/runner-identity/runner-identity/identity/gcp"
+	"github.com/runner-identity/runner-identity/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // runCommand runs the program with a standard input and returns what it printed.
 func runCommand(t *testing.T, stdin string, args ...string) (string, error) {
@@ -52,13 +49,7 @@ func TestGolden(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := runCommand(t, "", args...)
 			require.NoError(t, err)
-			golden := filepath.Join("testdata", name+".golden.yaml")
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			assert.Equal(t, string(want), got)
+			golden.Check(t, name+".golden.yaml", got)
 		})
 	}
 }

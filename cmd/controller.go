@@ -5,20 +5,16 @@ package cmd
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"log/slog"
 	"os"
 	"strings"
 
-	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -86,28 +82,6 @@ func controllerCommand(providers identity.Set) *cobra.Command {
 	}
 	f.register(c)
 	return c
-}
-
-// setLogger sends what this program and its libraries log to standard error.
-func (f *controllerFlags) setLogger() error {
-	level := slog.LevelInfo
-	if f.verbose {
-		level = slog.LevelDebug
-	}
-	options := &slog.HandlerOptions{Level: level}
-	var handler slog.Handler
-	switch f.logFormat {
-	case "json":
-		handler = slog.NewJSONHandler(os.Stderr, options)
-	case "text":
-		handler = slog.NewTextHandler(os.Stderr, options)
-	default:
-		return fmt.Errorf("--log-format %q: use json or text", f.logFormat)
-	}
-	logger := logr.FromSlogHandler(handler)
-	ctrl.SetLogger(logger)
-	klog.SetLogger(logger)
-	return nil
 }
 
 func (f *controllerFlags) run(ctx context.Context, providers identity.Set) error {
@@ -204,32 +178,4 @@ func parseSecretName(s string) (types.NamespacedName, error) {
 		return types.NamespacedName{}, fmt.Errorf("--github-credentials-secret %q: use NAMESPACE/NAME", s)
 	}
 	return types.NamespacedName{Namespace: namespace, Name: name}, nil
-}
-
-// discoverIssuer asks the API server who issues ServiceAccount tokens. A cluster that does not say is no error: an
-// IdentityProvider may, and only trust policies and probes need to know.
-func discoverIssuer(ctx context.Context, config *rest.Config) string {
-	client, err := rest.UnversionedRESTClientFor(withCodec(config))
-	if err != nil {
-		ctrl.Log.Info("the cluster's issuer is not known", "reason", err.Error())
-		return ""
-	}
-	raw, err := client.Get().AbsPath("/.well-known/openid-configuration").DoRaw(ctx)
-	var document struct {
-		Issuer string `json:"issuer"`
-	}
-	if err == nil {
-		err = json.Unmarshal(raw, &document)
-	}
-	if err != nil {
-		ctrl.Log.Info("the cluster's issuer is not known", "reason", err.Error())
-	}
-	return document.Issuer
-}
-
-// withCodec makes a config fit for a client that reads raw answers only.
-func withCodec(config *rest.Config) *rest.Config {
-	c := rest.CopyConfig(config)
-	c.NegotiatedSerializer = clientgoscheme.Codecs.WithoutConversion()
-	return c
 }

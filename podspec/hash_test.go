@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
+	"github.com/runner-identity/runner-identity/internal/golden"
 	"github.com/runner-identity/runner-identity/podspec"
 )
 
@@ -99,7 +100,7 @@ func TestHashingLeavesItsArgumentsAlone(t *testing.T) {
 // A changed hash replaces every runner of every user at once. Change these on purpose only, and say so in the release notes.
 func TestHashesStayWhatTheyAreFromReleaseToRelease(t *testing.T) {
 	template, plan := load[v1alpha1.RunnerTemplate](t, "runnerpod/legacy.yaml"), awsPodPlan()
-	golden(t, "hashes.txt", []byte(podspec.TemplateHash(template, nil, defaultImage)+" template without identity\n"+
+	golden.Check(t, "hashes.txt", podspec.TemplateHash(template, nil, defaultImage)+" template without identity\n"+
 		podspec.TemplateHash(template, &plan, defaultImage)+" template with AWS\n"+
-		podspec.PlanHash(v1alpha1.PlanStatus{Runner: &plan})+" plan of AWS\n"))
+		podspec.PlanHash(v1alpha1.PlanStatus{Runner: &plan})+" plan of AWS\n")
 }

@@ -5,7 +5,6 @@ package podspec_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,30 +13,14 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/internal/golden"
 	"github.com/runner-identity/runner-identity/podspec"
 )
-
-var update = flag.Bool("update", false, "write the golden files in testdata")
-
-// golden compares with a file in testdata, or writes it with -update.
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		require.NoError(t, os.WriteFile(file, got, 0o644))
-		return
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err, "run the tests with -update")
-	assert.Equal(t, string(want), string(got))
-}
 
 // goldenPod compares a pod and its conflicts, which stand as comments above it, so that the file stays one to paste.
 func goldenPod(t *testing.T, name string, pod podspec.Object, conflicts []podspec.Conflict) {
@@ -49,7 +32,7 @@ func goldenPod(t *testing.T, name string, pod podspec.Object, conflicts []podspe
 	body, err := yaml.Marshal(pod)
 	require.NoError(t, err)
 	b.Write(body)
-	golden(t, name, b.Bytes())
+	golden.Check(t, name, b.String())
 }
 
 func load[T any](t testing.TB, name string) T {

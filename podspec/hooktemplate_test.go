@@ -10,6 +10,7 @@ import (
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/internal/golden"
 	"github.com/runner-identity/runner-identity/podspec"
 )
 
@@ -47,7 +48,7 @@ spec:
 		t.Run(name, func(t *testing.T) {
 			got, err := podspec.HookTemplate(tc.plan, []byte(tc.user))
 			require.NoError(t, err)
-			golden(t, "hook/"+fileName(name), got)
+			golden.Check(t, "hook/"+fileName(name), string(got))
 			again, err := podspec.HookTemplate(tc.plan, got)
 			require.NoError(t, err)
 			assert.Equal(t, string(got), string(again), "a template that is given back changes")

@@ -27,49 +27,46 @@ func Of(plan identity.Plan, target identity.Target, account string, pullSecrets 
 	for _, name := range pullSecrets {
 		p.ImagePullSecrets = append(p.ImagePullSecrets, v1alpha1.SecretName{Name: name})
 	}
-	for _, m := range plan.Pods {
-		if m.For.Has(target) {
-			p.Labels = with(p.Labels, m.Labels)
-			p.Annotations = with(p.Annotations, m.Annotations)
-			p.NodeSelector = with(p.NodeSelector, m.NodeSelector)
-		}
-	}
-	for _, e := range plan.Env {
-		if e.For.Has(target) {
-			p.Env = append(p.Env, v1alpha1.EnvVar{Name: e.Name, Value: literal(e.Value)})
-		}
-	}
-	for _, t := range plan.Tokens {
-		if t.For.Has(target) {
-			addToken(&p, t)
-		}
-	}
-	for _, f := range plan.Files {
-		if f.For.Has(target) {
-			addFile(&p, f)
-		}
-	}
-	for _, d := range plan.Dirs {
-		if d.For.Has(target) {
-			p.Volumes = append(p.Volumes, v1alpha1.Volume{Name: d.Volume, EmptyDir: &corev1.EmptyDirVolumeSource{}})
-			p.VolumeMounts = append(p.VolumeMounts, v1alpha1.VolumeMount{Name: d.Volume, MountPath: d.Path})
-		}
-	}
-	for _, w := range plan.Waits {
-		if w.For.Has(target) {
-			p.InitContainers = append(p.InitContainers, waiting(w))
-		}
-	}
+	addTo(&p, target, plan.Pods, func(m identity.PodMetadata) identity.Target { return m.For }, addMetadata)
+	addTo(&p, target, plan.Env, func(e identity.Env) identity.Target { return e.For }, addEnv)
+	addTo(&p, target, plan.Tokens, func(t identity.Token) identity.Target { return t.For }, addToken)
+	addTo(&p, target, plan.Files, func(f identity.File) identity.Target { return f.For }, addFile)
+	addTo(&p, target, plan.Dirs, func(d identity.EmptyDir) identity.Target { return d.For }, addDir)
+	addTo(&p, target, plan.Waits, func(w identity.Wait) identity.Target { return w.For }, addWait)
 	return p
 }
 
-// waiting is the init container that waits, by the wait command of this program.
-func waiting(w identity.Wait) v1alpha1.InitContainer {
+// addTo adds those of a plan's items that are for the target.
+func addTo[T any](p *v1alpha1.PodPlan, target identity.Target, items []T, isFor func(T) identity.Target, add func(*v1alpha1.PodPlan, T)) {
+	for _, item := range items {
+		if isFor(item).Has(target) {
+			add(p, item)
+		}
+	}
+}
+
+func addMetadata(p *v1alpha1.PodPlan, m identity.PodMetadata) {
+	p.Labels = with(p.Labels, m.Labels)
+	p.Annotations = with(p.Annotations, m.Annotations)
+	p.NodeSelector = with(p.NodeSelector, m.NodeSelector)
+}
+
+func addEnv(p *v1alpha1.PodPlan, e identity.Env) {
+	p.Env = append(p.Env, v1alpha1.EnvVar{Name: e.Name, Value: literal(e.Value)})
+}
+
+func addDir(p *v1alpha1.PodPlan, d identity.EmptyDir) {
+	p.Volumes = append(p.Volumes, v1alpha1.Volume{Name: d.Volume, EmptyDir: &corev1.EmptyDirVolumeSource{}})
+	p.VolumeMounts = append(p.VolumeMounts, v1alpha1.VolumeMount{Name: d.Volume, MountPath: d.Path})
+}
+
+// addWait makes the init container that waits, by the wait command of this program.
+func addWait(p *v1alpha1.PodPlan, w identity.Wait) {
 	args := []string{"wait", "--url=" + literal(w.URL)}
 	for _, name := range slices.Sorted(maps.Keys(w.Header)) {
 		args = append(args, "--header="+literal(name+": "+w.Header[name]))
 	}
-	return v1alpha1.InitContainer{Name: InitContainerPrefix + w.Name, Args: args}
+	p.InitContainers = append(p.InitContainers, v1alpha1.InitContainer{Name: InitContainerPrefix + w.Name, Args: args})
 }
 
 // literal keeps the kubelet from expanding $(NAME) in a value.

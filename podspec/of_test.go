@@ -14,6 +14,7 @@ import (
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
+	"github.com/runner-identity/runner-identity/internal/golden"
 	"github.com/runner-identity/runner-identity/podspec"
 )
 
@@ -57,7 +58,7 @@ func TestOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b, err := yaml.Marshal(podspec.Of(tc.plan, tc.target, "website-runner", []string{"website-registry"}))
 			require.NoError(t, err)
-			golden(t, "of/"+tc.golden+".yaml", b)
+			golden.Check(t, "of/"+tc.golden+".yaml", string(b))
 		})
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,9 +18,6 @@ import (
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/resolve"
 )
-
-// recheck is when a namespace is looked at again whose default account Kubernetes has not made yet: nobody tells of that.
-const recheck = time.Second
 
 // Controller reconciles IdentityProviders: their status, and the RunnerIdentities of their mappings.
 type Controller struct {
@@ -70,5 +66,5 @@ func (c *Controller) Reconcile(ctx context.Context, p *v1alpha1.IdentityProvider
 	errs = append(errs, c.prune(ctx, w, kept))
 	r.write(resolve.CheckProvider(c.Providers, p))
 	errs = append(errs, c.save(ctx, before, p))
-	return reconcile.Result{RequeueAfter: r.again}, errors.Join(errs...)
+	return reconcile.Result{}, errors.Join(errs...)
 }

@@ -97,14 +97,20 @@ func TestWhatOthersChangeInAMappingsIdentityIsTakenBack(t *testing.T) {
 	c := w.controller(t, w.WithWatch)
 	require.NoError(t, try(t, c, p))
 	want := w.identitiesIn(t, w.a)["team."+p]
-	edited := want.DeepCopy()
-	edited.Spec.Identity.AWS.RoleARN = role("admin")
-	edited.Labels = nil
-	require.NoError(t, w.Update(t.Context(), edited))
-	require.NoError(t, try(t, c, p))
-	after := w.identitiesIn(t, w.a)["team."+p]
-	assert.Equal(t, want.Spec, after.Spec)
-	assert.Equal(t, want.Labels, after.Labels)
+	for name, edit := range map[string]func(*v1alpha1.RunnerIdentity){
+		"its principal": func(ri *v1alpha1.RunnerIdentity) { ri.Spec.Identity.AWS.RoleARN = role("admin") },
+		"its label":     func(ri *v1alpha1.RunnerIdentity) { ri.Labels = nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			edited := w.identitiesIn(t, w.a)["team."+p]
+			edit(&edited)
+			require.NoError(t, w.Update(t.Context(), &edited))
+			require.NoError(t, try(t, c, p))
+			after := w.identitiesIn(t, w.a)["team."+p]
+			assert.Equal(t, want.Spec, after.Spec)
+			assert.Equal(t, want.Labels, after.Labels)
+		})
+	}
 }
 
 func TestAnIdentityThatTheCacheHasNotSeenYetIsNotTakenOver(t *testing.T) {

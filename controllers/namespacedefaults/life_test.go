@@ -174,6 +174,7 @@ func TestADeletedDefaultAccountComesBackAndIsBoundAgain(t *testing.T) {
 		return err == nil && sa.UID != before.UID && sa.Annotations[roleKey] == role("ci-"+w.a) && len(sa.ImagePullSecrets) == 1
 	}, soon, often)
 	w.told(t, p, v1alpha1.ConditionNamespaceDefaultsReady, "True Ready")
+	assert.Empty(t, w.account(t, w.a, "default").OwnerReferences, "it is Kubernetes' again: it does not go with the mapping")
 }
 
 func TestANamespaceThatIsBornWithTheLabelKeepsItsDefaultAccount(t *testing.T) {

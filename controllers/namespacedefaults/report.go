@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,8 +31,6 @@ type report struct {
 	findings        []finding
 	// loginsOnly are the mappings that give registry logins and nothing else.
 	loginsOnly []string
-	// again is when to look again. Zero: when a watch says so.
-	again time.Duration
 }
 
 // refused are the mappings of a provider that select nothing, because their selector is no choice.
@@ -62,9 +59,6 @@ func (r *report) add(p place, s settled) {
 	r.mappings[p.mapping.Name] = m
 	if s.loginsOnly && !slices.Contains(r.loginsOnly, p.mapping.Name) {
 		r.loginsOnly = append(r.loginsOnly, p.mapping.Name)
-	}
-	if s.soon {
-		r.again = recheck
 	}
 	if s.reason != "" {
 		r.find(finding{mapping: p.mapping.Name, reason: s.reason, message: s.message, namespaces: []string{p.namespace}})

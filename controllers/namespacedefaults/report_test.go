@@ -100,3 +100,15 @@ func TestALoginThatIsRenewedWakesNobody(t *testing.T) {
 		})
 	}
 }
+
+func TestAVerdictOnAnEarlierSpecIsNone(t *testing.T) {
+	ri := &v1alpha1.RunnerIdentity{ObjectMeta: metav1.ObjectMeta{Generation: 1}}
+	assert.Equal(t, v1alpha1.ReasonProgressing, judge(ri).reason, "none yet")
+	v1alpha1.SetCondition(&ri.Status.Conditions, 1, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, "well")
+	assert.True(t, judge(ri).ready)
+	ri.Generation++
+	assert.False(t, judge(ri).ready)
+	assert.Equal(t, v1alpha1.ReasonProgressing, judge(ri).reason)
+	ri.Status.Conditions[0].ObservedGeneration, ri.DeletionTimestamp = 2, new(metav1.Now())
+	assert.False(t, judge(ri).ready, "it is going")
+}

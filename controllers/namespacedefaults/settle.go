@@ -51,11 +51,6 @@ func (c *Controller) ensure(ctx context.Context, p place, want, live *v1alpha1.R
 			return settled{}, err
 		}
 	}
-	if live == nil {
-		if awaits, err := c.awaitsAccount(ctx, p); err != nil || awaits {
-			return comesSoon(p.account()), err
-		}
-	}
 	if live != nil && !metav1.IsControlledBy(live, p.provider) {
 		return taken(live), nil
 	}
@@ -90,19 +85,4 @@ func (c *Controller) unseen(ctx context.Context, key client.ObjectKey) (*v1alpha
 		return nil, fmt.Errorf("read RunnerIdentity: %w", err)
 	}
 	return live, nil
-}
-
-// awaitsAccount reports whether a place's account is the one that Kubernetes makes in each namespace, and has not yet. Made by a
-// RunnerIdentity it would go with it, and pods run as it.
-func (c *Controller) awaitsAccount(ctx context.Context, p place) (bool, error) {
-	if p.account() != "default" {
-		return false, nil
-	}
-	sa := &metav1.PartialObjectMetadata{}
-	sa.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ServiceAccount"))
-	err := c.Reader.Get(ctx, client.ObjectKey{Namespace: p.namespace, Name: p.account()}, sa)
-	if apierrors.IsNotFound(err) {
-		return true, nil
-	}
-	return false, err
 }

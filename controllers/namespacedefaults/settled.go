@@ -21,8 +21,6 @@ type settled struct {
 	reason, message string
 	// loginsOnly is whether the account, ready or not, is given nothing but registry logins.
 	loginsOnly bool
-	// soon asks for another look: no watch tells when what is awaited is there.
-	soon bool
 }
 
 // conflict is for a place that is somebody else's.
@@ -35,12 +33,6 @@ func wrong(reason, message string) settled {
 
 // waiting is for a place that only takes time.
 func waiting(message string) settled { return wrong(v1alpha1.ReasonProgressing, message) }
-
-func comesSoon(account string) settled {
-	s := waiting(fmt.Sprintf("ServiceAccount %q is not there yet; Kubernetes makes it", account))
-	s.soon = true
-	return s
-}
 
 // taken is for a RunnerIdentity that has the name and is not ours.
 func taken(live *v1alpha1.RunnerIdentity) settled {

@@ -24,7 +24,6 @@ import (
 // +kubebuilder:rbac:groups=runner-identity.dev,resources=identityproviders/finalizers,verbs=update
 // +kubebuilder:rbac:groups=runner-identity.dev,resources=runneridentities,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
-// +kubebuilder:rbac:groups="",resources=serviceaccounts,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 const name = "namespacedefaults"

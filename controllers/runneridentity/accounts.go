@@ -15,11 +15,15 @@ import (
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/manifest"
+	"github.com/runner-identity/runner-identity/pace"
 )
 
 // accounts makes or adopts the ServiceAccounts, and lets go of those that are no longer wanted.
 func (c *Controller) accounts(ctx context.Context, s *scope) error {
 	wanted := manifest.ServiceAccounts(s.identity, s.resolved)
+	if c.awaitsDefault(s, wanted) {
+		return errStop
+	}
 	adopts := slices.ContainsFunc(wanted, func(sa *corev1.ServiceAccount) bool { return s.adopts(sa.Name) })
 	if adopts {
 		if err := c.keepFinalizer(ctx, s, true); err != nil {
@@ -42,8 +46,27 @@ func (c *Controller) accounts(ctx context.Context, s *scope) error {
 		return err
 	}
 	s.identity.Status.ServiceAccounts = accountNames(s, names)
+	if len(conflicts) > 0 {
+		// The account has nothing of ours yet, so no watch tells that the value of the other is gone.
+		s.wakeAt(c.Clock.Now().Add(pace.Early(conflictEvery)))
+	}
 	reportAccounts(s, names, conflicts)
 	return nil
+}
+
+// defaultAccount is the account that Kubernetes makes in each namespace, and again when somebody deletes it.
+const defaultAccount = "default"
+
+// awaitsDefault waits for the default account. Made here it would be ours, and go with the identity, while pods run as it.
+func (c *Controller) awaitsDefault(s *scope, wanted []*corev1.ServiceAccount) bool {
+	isDefault := func(sa *corev1.ServiceAccount) bool { return sa.Name == defaultAccount }
+	if s.current[defaultAccount] != nil || !slices.ContainsFunc(wanted, isDefault) {
+		return false
+	}
+	s.wakeAt(c.Clock.Now().Add(recheck))
+	s.condition(v1alpha1.ConditionServiceAccountReady, metav1.ConditionUnknown, v1alpha1.ReasonProgressing,
+		`ServiceAccount "default" is not there; Kubernetes makes it`)
+	return true
 }
 
 // adopts reports whether an account is somebody else's.

@@ -4,10 +4,12 @@ package runneridentity_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,6 +65,9 @@ func TestAnAccountAnnotatedByTheUserIsReportedAndNotOverwritten(t *testing.T) {
 	assert.Len(t, w.events.take("Warning AccountConflict ApplyAccounts"), 1)
 	w.reconcile(t, c, "ci")
 	assert.Empty(t, w.events.take("AccountConflict"), "told once")
+	_, result := w.reconcile(t, c, "ci")
+	assert.LessOrEqual(t, result.RequeueAfter, time.Minute, "no watch tells when the user's is gone")
+	assert.Positive(t, result.RequeueAfter)
 
 	t.Log("the user takes his annotation off")
 	sa := w.account(t, "mine")
@@ -211,4 +216,28 @@ func TestAUserWhoAppliesOtherPullSecretsAfterwardsHasNoConflict(t *testing.T) {
 	w.reconcile(t, c, "ci")
 	require.NoError(t, apply("another"))
 	assert.Equal(t, []string{"another"}, pullSecrets(w.account(t, "mine")))
+}
+
+func TestTheDefaultAccountIsNeverMadeAndSoNeverOwned(t *testing.T) {
+	w := newWorld(t)
+	c := w.controller(t)
+	w.newIdentity(t, "ci", annotate, runAs("default"))
+	key := w.key("default")
+	c.Reader = interceptor.NewClient(w.WithWatch, interceptor.Funcs{
+		Get: func(ctx ctx, k client.WithWatch, have client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if _, isAccount := o.(*corev1.ServiceAccount); isAccount && have == key {
+				return apierrors.NewNotFound(corev1.Resource("serviceaccounts"), have.Name)
+			}
+			return k.Get(ctx, have, o, opts...)
+		},
+	})
+	ri, result := w.reconcile(t, c, "ci")
+	assert.Contains(t, condition(ri, v1alpha1.ConditionServiceAccountReady), "Unknown Progressing")
+	assert.Nil(t, ri.Status.Plan, "no half identity")
+	assert.LessOrEqual(t, result.RequeueAfter, time.Second)
+	assert.Empty(t, w.account(t, "default").Annotations)
+
+	ri, _ = w.reconcile(t, w.controller(t), "ci")
+	assert.Contains(t, condition(ri, v1alpha1.ConditionReady), "True")
+	assert.Empty(t, w.account(t, "default").OwnerReferences)
 }

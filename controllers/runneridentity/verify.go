@@ -20,6 +20,8 @@ import (
 const (
 	// verifyEvery is how often a principal is asked for that the cloud has answered for.
 	verifyEvery = time.Hour
+	// conflictEvery is how often an account is tried again on which somebody else has set what is ours to set.
+	conflictEvery = time.Minute
 	// recheck is when a reconciliation looks again at a call that it did not wait for.
 	recheck = time.Second
 )

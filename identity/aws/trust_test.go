@@ -4,9 +4,6 @@ package aws_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,6 +13,7 @@ import (
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/aws"
+	"github.com/runner-identity/runner-identity/internal/golden"
 )
 
 func trust(t testing.TB, r identity.Request) []identity.Document {
@@ -144,18 +142,10 @@ func TestABadRequestHasNoTrust(t *testing.T) {
 	require.ErrorContains(t, err, "aws.roleARN")
 }
 
-var update = flag.Bool("update", false, "write testdata anew")
-
 func TestTheDocumentsAreTheGoldenOnes(t *testing.T) {
 	var b strings.Builder
 	for _, d := range trust(t, request(t, as(identity.Both), with(chain), registries(ownHost, "public.ecr.aws"))) {
 		b.WriteString("# " + d.Title + "\n" + d.Body + "\n")
 	}
-	golden := filepath.Join("testdata", "trust.txt")
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(b.String()), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), b.String())
+	golden.Check(t, "trust.txt", b.String())
 }

@@ -3,21 +3,16 @@
 package gcp_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/gcp"
+	"github.com/runner-identity/runner-identity/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func TestPlansAndTrustDocumentsOfUsualRequests(t *testing.T) {
 	fleet := federation(t, set{"workloadIdentityProvider": testMember, "workloadPool": "acme-fleet.svc.id.goog"})
@@ -39,33 +34,16 @@ func TestPlansAndTrustDocumentsOfUsualRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plan, err := gcp.New().Plan(r)
 			require.NoError(t, err)
-			golden(t, name+".plan.yaml", plan)
+			b, err := yaml.Marshal(plan)
+			require.NoError(t, err)
+			golden.Check(t, name+".plan.yaml", string(b))
 			trust, err := gcp.New().Trust(r)
 			require.NoError(t, err)
 			var text strings.Builder
 			for _, d := range trust.Documents {
 				text.WriteString("# " + d.Title + "\n" + d.Body + "\n")
 			}
-			goldenText(t, name+".trust.sh", text.String())
+			golden.Check(t, name+".trust.sh", text.String())
 		})
 	}
-}
-
-func golden(t *testing.T, name string, got any) {
-	t.Helper()
-	b, err := yaml.Marshal(got)
-	require.NoError(t, err)
-	goldenText(t, name, string(b))
-}
-
-func goldenText(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll("testdata", 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
 }

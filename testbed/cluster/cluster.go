@@ -36,6 +36,8 @@ type Options struct {
 	Progress io.Writer
 	// Issuer is the URL that ServiceAccount tokens name as their issuer. Default: DefaultIssuer.
 	Issuer string
+	// Nodes is whether the programs of a node are needed too. Downloads of the control plane do not have them: see Prepare.
+	Nodes bool
 }
 
 func (o Options) progress() progress { return progress{cmp.Or[io.Writer](o.Progress, io.Discard)} }
@@ -63,13 +65,14 @@ type Cluster struct {
 	processes []*process.Process
 
 	nodeSupport bool
+	beforeStop  []func() error
 }
 
 // Start finds or builds the programs and starts them; it returns when the API server is ready and the default ServiceAccount
 // exists. ctx bounds the start only. Call Stop when done.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	p := o.progress()
-	programs, err := findPrograms(ctx, p)
+	programs, err := findPrograms(ctx, p, o.Nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +111,16 @@ func (c *Cluster) start(ctx context.Context) error {
 
 // Stop ends the programs and removes the temporary directory. Calling it again does nothing.
 func (c *Cluster) Stop() error {
+	var errs []error
+	for _, stop := range slices.Backward(c.beforeStop) {
+		errs = append(errs, stop())
+	}
+	c.beforeStop = nil
 	for _, p := range slices.Backward(c.processes) {
 		p.Kill()
 	}
 	c.processes = nil
-	return c.home.Close()
+	return errors.Join(append(errs, c.home.Close())...)
 }
 
 // HTTPClient returns a client that the API server knows as the cluster's admin.

@@ -47,6 +47,9 @@ func (c *Cluster) WriteNodeCredentials(name, kubeconfig string) (NodeCredentials
 // Program is the beginning of the command line of one of the cluster's programs, such as kubelet.
 func (c *Cluster) Program(name string) ([]string, error) { return c.programs.command(name) }
 
+// BeforeStop has Stop call a function first: that of what cannot live without the cluster.
+func (c *Cluster) BeforeStop(f func() error) { c.beforeStop = append(c.beforeStop, f) }
+
 // StartNodeSupport starts what only a cluster with nodes needs: kube-scheduler, and the controllers that notice when a node is
 // lost. They live as long as the cluster. Calling it again does nothing.
 func (c *Cluster) StartNodeSupport() error {

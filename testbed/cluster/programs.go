@@ -43,12 +43,13 @@ func (p programs) has(name string) bool {
 // Prepare finds or builds the programs without starting them, so that their first build can be watched. It returns where
 // they are.
 func Prepare(ctx context.Context, o Options) (string, error) {
-	p, err := findPrograms(ctx, o.progress())
+	p, err := findPrograms(ctx, o.progress(), o.Nodes)
 	return p.dir + p.multicall, err
 }
 
-// findPrograms takes what the user named, else an earlier build, else a download, else it builds.
-func findPrograms(ctx context.Context, p progress) (programs, error) {
+// findPrograms takes what the user named, else an earlier build, else a download, else it builds. Downloads have no programs of
+// nodes.
+func findPrograms(ctx context.Context, p progress, nodes bool) (programs, error) {
 	if dir := os.Getenv(assetsEnv); dir != "" {
 		return assets(dir)
 	}
@@ -59,8 +60,10 @@ func findPrograms(ctx context.Context, p progress) (programs, error) {
 	if b.done() {
 		return programs{multicall: b.binary()}, nil
 	}
-	if found, ok := download(ctx, b, p); ok {
-		return found, nil
+	if !nodes {
+		if found, ok := download(ctx, b, p); ok {
+			return found, nil
+		}
 	}
 	return programs{multicall: b.binary()}, b.run(ctx, p)
 }

@@ -27,7 +27,7 @@ func TestTheUsersAssetsComeFirst(t *testing.T) {
 	touch(t, dir, "etcd", "kube-apiserver")
 	t.Setenv(assetsEnv, dir)
 
-	found, err := findPrograms(t.Context(), Options{}.progress())
+	found, err := findPrograms(t.Context(), Options{}.progress(), false)
 
 	require.NoError(t, err)
 	argv, err := found.command("kube-apiserver")
@@ -41,7 +41,7 @@ func TestAssetsWithoutAProgramAreRefusedByName(t *testing.T) {
 	touch(t, dir, "etcd")
 	t.Setenv(assetsEnv, dir)
 
-	_, err := findPrograms(t.Context(), Options{}.progress())
+	_, err := findPrograms(t.Context(), Options{}.progress(), false)
 
 	assert.EqualError(t, err, "KUBEBUILDER_ASSETS: "+dir+" has no program kube-apiserver; unset it to have the programs built")
 }
@@ -54,7 +54,7 @@ func TestAnEarlierBuildIsTakenFromTheCache(t *testing.T) {
 	require.NoError(t, os.MkdirAll(b.cache, 0o755))
 	touch(t, b.cache, "kube")
 
-	found, err := findPrograms(t.Context(), Options{}.progress())
+	found, err := findPrograms(t.Context(), Options{}.progress(), false)
 
 	require.NoError(t, err)
 	argv, err := found.command("etcd")

@@ -20,6 +20,7 @@ const cleanupTimeout = 10 * time.Second
 var suite struct {
 	sync.Mutex
 	crdDirs []string
+	nodes   bool
 	cluster *Cluster
 	err     error
 }
@@ -27,7 +28,14 @@ var suite struct {
 // Main runs a package's tests, for its TestMain. The first test that calls Shared starts a control plane with the definitions
 // in crdDirs; it ends with the tests, or when they are interrupted.
 func Main(m *testing.M, crdDirs ...string) {
-	suite.crdDirs = crdDirs
+	main(m, false, crdDirs)
+}
+
+// MainWithNodes is Main for tests of which some need a node beside the control plane.
+func MainWithNodes(m *testing.M, crdDirs ...string) { main(m, true, crdDirs) }
+
+func main(m *testing.M, nodes bool, crdDirs []string) {
+	suite.crdDirs, suite.nodes = crdDirs, nodes
 	interrupted := make(chan os.Signal, 1)
 	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -60,7 +68,7 @@ func Shared(t testing.TB) *Cluster {
 // startShared does not end with the test that happens to come first, so it takes no context of a test.
 func startShared() (*Cluster, error) {
 	ctx := context.Background()
-	c, err := Start(ctx, Options{Progress: os.Stderr})
+	c, err := Start(ctx, Options{Progress: os.Stderr, Nodes: suite.nodes})
 	for _, dir := range suite.crdDirs {
 		if err == nil {
 			err = c.InstallCRDs(ctx, dir)

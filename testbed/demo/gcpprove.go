@@ -13,7 +13,7 @@ import (
 	"github.com/runner-identity/runner-identity/podspec"
 )
 
-// errNotRefused is for a stranger who was let in.
+// errNotRefused is for an answer to a stranger other than that the right is missing: one that was let in, or a failure.
 var errNotRefused = errors.New("wanted HTTP 403")
 
 // prove is what a client library in the pod does, step by step, and then gcloud itself.

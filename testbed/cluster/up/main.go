@@ -28,8 +28,9 @@ func run(ctx context.Context) error {
 	prepare := flag.Bool("prepare", false, "find or build the programs, and end")
 	dir := flag.String("dir", "", "directory for logs and data; default: a temporary one")
 	crds := flag.String("crds", "config/crd", "directory of the CustomResourceDefinitions to install")
+	nodes := flag.Bool("nodes", false, "see to it that the programs of a node are there too")
 	flag.Parse()
-	o := cluster.Options{Dir: *dir, Progress: os.Stderr}
+	o := cluster.Options{Dir: *dir, Progress: os.Stderr, Nodes: *nodes}
 	if *prepare {
 		where, err := cluster.Prepare(ctx, o)
 		fmt.Fprintln(os.Stderr, "control plane:", where)

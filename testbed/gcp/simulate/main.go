@@ -10,22 +10,12 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/runner-identity/runner-identity/testbed/gcp"
 	"github.com/runner-identity/runner-identity/testbed/sim"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
-	stop()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "simulate:", err)
-		os.Exit(1)
-	}
-}
+func main() { os.Exit(sim.Main(run)) }
 
 func run(ctx context.Context, args []string) error {
 	o, err := parse(args)
