@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,7 +38,7 @@ func Build(ctx context.Context, pkg string, base v1.Image) (v1.Image, error) {
 		return nil, err
 	}
 	at := "/" + path.Base(pkg)
-	img, err := add(cmp.Or(base, v1.Image(empty.Image)), entry{"tmp/", nil, 0o1777}, entry{at, program, 0o755})
+	img, err := add(cmp.Or(base, empty.Image), entry{"tmp/", nil, 0o1777}, entry{at, program, 0o755})
 	if err != nil {
 		return nil, err
 	}
@@ -75,51 +76,46 @@ func Import(ctx context.Context, socket, ref string, img v1.Image) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "image-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "image.tar")
-	if err := tarball.WriteToFile(file, tag, img); err != nil {
-		return err
-	}
-	_, err = run(exec.CommandContext(ctx, "ctr", "--address="+socket, "--namespace=k8s.io", "images", "import", file))
-	return err
+	return withFile(func(file string) error {
+		if err := tarball.WriteToFile(file, tag, img); err != nil {
+			return err
+		}
+		return run(exec.CommandContext(ctx, "ctr", "--address="+socket, "--namespace=k8s.io", "images", "import", file))
+	})
 }
 
-func compile(ctx context.Context, pkg string) ([]byte, error) {
+func compile(ctx context.Context, pkg string) (program []byte, err error) {
+	err = withFile(func(file string) (err error) {
+		if err = Compile(ctx, pkg, file); err == nil {
+			program, err = os.ReadFile(file)
+		}
+		return err
+	})
+	return program, err
+}
+
+// withFile calls a function with the path of a file that is removed after it.
+func withFile(use func(file string) error) error {
 	dir, err := os.MkdirTemp("", "image-")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "program")
-	return read(file, Compile(ctx, pkg, file))
+	return errors.Join(use(filepath.Join(dir, "file")), os.RemoveAll(dir))
 }
 
 // Compile makes the static program for Linux that Build puts into an image.
 func Compile(ctx context.Context, pkg, file string) error {
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", file, pkg)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH)
-	_, err := run(cmd)
-	return err
-}
-
-func read(file string, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(file)
+	return run(cmd)
 }
 
 // run puts what a command complains about into the error.
-func run(cmd *exec.Cmd) ([]byte, error) {
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
+func run(cmd *exec.Cmd) error {
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, bytes.TrimSpace(out))
 	}
-	return out, nil
+	return nil
 }
 
 // An entry is a file, or a directory if its path ends in a slash.

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,9 +17,17 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/runner-identity/runner-identity/testbed/process"
 )
 
-const cgroups = "/sys/fs/cgroup"
+const (
+	cgroups = "/sys/fs/cgroup"
+	// procs is a file that each cgroup has.
+	procs = "cgroup.procs"
+	// lockTries is how often a cgroup is made anew that others have removed.
+	lockTries = 5
+)
 
 // controllers are those that a kubelet wants in the second version of cgroups.
 const controllers = "+cpuset +cpu +io +memory +pids"
@@ -32,19 +41,55 @@ func cgroup(dir string) string {
 	return prefix + hex.EncodeToString(sum[:6])
 }
 
-// makeCgroup makes a cgroup: in all hierarchies with the first version, in the only one with the second.
-func makeCgroup(name string) error {
+// makeCgroup makes a cgroup: in all hierarchies with the first version, in the only one with the second. What it returns is to be
+// closed once the cgroup's owner has no use for it: until then sweepCgroups leaves it alone.
+func makeCgroup(name string) (locks []*os.File, err error) {
+	roots := []string{filepath.Join(cgroups, procs)}
 	if _, err := os.Stat(filepath.Join(cgroups, "cgroup.controllers")); err == nil {
 		// Most machines have done so. If one will not, the kubelet says which controller it misses.
 		_ = os.WriteFile(filepath.Join(cgroups, "cgroup.subtree_control"), []byte(controllers), 0o644)
-		return os.Mkdir(filepath.Join(cgroups, name), 0o755)
+	} else if roots, err = filepath.Glob(filepath.Join(cgroups, "*", procs)); err != nil {
+		return nil, err
 	}
-	found, err := filepath.Glob(filepath.Join(cgroups, "*", "cgroup.procs"))
-	errs := []error{err}
-	for _, procs := range found {
-		errs = append(errs, os.Mkdir(filepath.Join(filepath.Dir(procs), name), 0o755))
+	for _, root := range roots {
+		lock, err := lockCgroup(filepath.Join(filepath.Dir(root), name))
+		if err != nil {
+			return locks, err
+		}
+		locks = append(locks, lock)
 	}
-	return errors.Join(errs...)
+	return locks, nil
+}
+
+// lockCgroup makes a directory and locks it. Before it is locked, another process may take it for one that a dead owner left.
+func lockCgroup(dir string) (lock *os.File, err error) {
+	for range lockTries {
+		if err = os.MkdirAll(dir, 0o755); err != nil {
+			return nil, err
+		}
+		if lock, err = process.TryLock(filepath.Join(dir, procs)); err != nil {
+			continue
+		}
+		if _, err = os.Stat(dir); err == nil {
+			return lock, nil
+		}
+		_ = lock.Close()
+	}
+	return nil, fmt.Errorf("lock cgroup %s: %w", dir, err)
+}
+
+// sweepCgroups removes those that nodes have left whose parents died before they could remove them, wherever the nodes' directories
+// were. Failing to is no reason not to start.
+func sweepCgroups() {
+	for _, pattern := range []string{"", "*"} {
+		found, _ := filepath.Glob(filepath.Join(cgroups, pattern, prefix+"*"))
+		for _, dir := range found {
+			if lock, err := process.TryLock(filepath.Join(dir, procs)); err == nil {
+				_ = removeTree(dir)
+				_ = lock.Close()
+			}
+		}
+	}
 }
 
 func waitForCgroups(name string) error {

@@ -94,11 +94,12 @@ func forward(l net.Listener, dial func() (net.Conn, error)) {
 			return
 		}
 		go func() {
-			defer from.Close()
-			if to, err := dial(); err == nil {
-				defer to.Close()
-				join(from, to)
+			to, err := dial()
+			if err != nil {
+				_ = from.Close() // The client tries again.
+				return
 			}
+			join(from, to)
 		}()
 	}
 }
@@ -110,6 +111,7 @@ func join(a, b net.Conn) {
 	go func() { defer close(done); pour(a, b) }()
 	pour(b, a)
 	<-done
+	_, _ = a.Close(), b.Close()
 }
 
 func pour(to, from net.Conn) {

@@ -68,6 +68,7 @@ func Start(ctx context.Context, c *cluster.Cluster, o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	sweepCgroups()
 	n := &Node{cluster: c, progress: cmp.Or[io.Writer](o.Progress, io.Discard), names: newNames()}
 	if n.home, err = process.OpenDir(o.Dir, prefix, cleanUp); err != nil {
 		return nil, err

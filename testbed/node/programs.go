@@ -41,10 +41,10 @@ func (n *Node) startContainerd(ctx context.Context, m machine) error {
 	}
 	if err := n.wait(ctx, "containerd", func(ctx context.Context) error {
 		c, err := (&net.Dialer{}).DialContext(ctx, "unix", n.box.file(socket))
-		if err == nil {
-			c.Close()
+		if err != nil {
+			return err
 		}
-		return err
+		return c.Close()
 	}); err != nil {
 		return err
 	}
@@ -60,7 +60,11 @@ func (n *Node) startKubelet(_ context.Context, m machine) error {
 	if err := n.cluster.StartNodeSupport(); err != nil {
 		return err
 	}
-	if err := makeCgroup(cgroup(n.Dir)); err != nil {
+	locks, err := makeCgroup(cgroup(n.Dir))
+	for _, l := range locks {
+		n.later(l)
+	}
+	if err != nil {
 		return err
 	}
 	return n.box.run(box.Program{Name: "kubelet", Argv: append(m.kubelet,

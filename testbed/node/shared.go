@@ -27,8 +27,7 @@ func Shared(t testing.TB) *Node {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.node == nil && shared.err == nil {
-		// It does not end with the test that happens to come first, so it takes no context of a test.
-		shared.node, shared.err = Start(context.Background(), c, Options{Progress: os.Stderr})
+		shared.node, shared.err = startShared(c)
 	}
 	if errors.Is(shared.err, ErrNoNode) {
 		t.Skip(shared.err)
@@ -37,4 +36,9 @@ func Shared(t testing.TB) *Node {
 		t.Fatalf("start a node: %v", shared.err)
 	}
 	return shared.node
+}
+
+// startShared does not end with the test that happens to come first, so it takes no context of a test.
+func startShared(c *cluster.Cluster) (*Node, error) {
+	return Start(context.Background(), c, Options{Progress: os.Stderr})
 }
