@@ -14,7 +14,10 @@ import (
 
 // A netns makes sockets in another network namespace. A socket stays in the namespace that it was made in, whichever thread
 // uses it.
-type netns struct{ calls chan func() }
+type netns struct {
+	calls chan func()
+	left  chan struct{} // closed by leave
+}
 
 // enter enters the network namespace of a process with one thread.
 func enter(pid int) (*netns, error) {
@@ -23,7 +26,7 @@ func enter(pid int) (*netns, error) {
 		return nil, err
 	}
 	defer file.Close()
-	n := &netns{calls: make(chan func())}
+	n := &netns{calls: make(chan func()), left: make(chan struct{})}
 	entered := make(chan error)
 	go n.serve(int(file.Fd()), entered)
 	return n, <-entered
@@ -33,31 +36,41 @@ func enter(pid int) (*netns, error) {
 func (n *netns) serve(file int, entered chan<- error) {
 	runtime.LockOSThread()
 	entered <- unix.Setns(file, unix.CLONE_NEWNET)
-	for call := range n.calls {
-		call()
+	for {
+		select {
+		case call := <-n.calls:
+			call()
+		case <-n.left:
+			return
+		}
 	}
 }
 
-func (n *netns) leave() { close(n.calls) }
+func (n *netns) leave() { close(n.left) }
 
-// do runs a function in the namespace. Go makes the socket of a numeric address on the thread that asks for it.
-func (n *netns) do(f func()) {
-	done := make(chan struct{})
-	n.calls <- func() { defer close(done); f() }
-	<-done
+// do runs a function in the namespace. Go makes the socket of a numeric address on the thread that asks for it. Connections that
+// come in while the node is stopped may ask after it has left.
+func (n *netns) do(f func() error) error {
+	done := make(chan error, 1)
+	select {
+	case n.calls <- func() { done <- f() }:
+		return <-done
+	case <-n.left:
+		return net.ErrClosed
+	}
 }
 
 func (n *netns) listen(ctx context.Context, address string) (l net.Listener, err error) {
-	n.do(func() { l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address) })
+	err = n.do(func() (err error) { l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address); return err })
 	return l, err
 }
 
 func (n *netns) listenPacket(ctx context.Context, address string) (c net.PacketConn, err error) {
-	n.do(func() { c, err = (&net.ListenConfig{}).ListenPacket(ctx, "udp", address) })
+	err = n.do(func() (err error) { c, err = (&net.ListenConfig{}).ListenPacket(ctx, "udp", address); return err })
 	return c, err
 }
 
 func (n *netns) dial(address string) (c net.Conn, err error) {
-	n.do(func() { c, err = net.Dial("tcp", address) })
+	err = n.do(func() (err error) { c, err = net.Dial("tcp", address); return err })
 	return c, err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"testing"
 
@@ -149,4 +150,24 @@ func TestADeletedPodIsGoneFromTheNodeAndTheAPI(t *testing.T) {
 	_, err := b.Kubectl(t.Context(), "-n", b.namespace, "delete", "pod", "short", "--timeout=60s")
 
 	require.NoError(t, err)
+}
+
+func TestAStoppedNodeIsNotReachedAnyMore(t *testing.T) {
+	node.Shared(t)
+	c, n, err := alone(t.Context(), "")
+	require.NoError(t, err)
+	require.NoError(t, n.Serve(t.Context(), http.NotFoundHandler(), "sts.amazonaws.com"))
+	client := http.Client{Transport: n.Transport()}
+	resp, err := client.Get("https://sts.amazonaws.com")
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+
+	require.NoError(t, n.Stop())
+
+	_, err = c.Kubectl(t.Context(), "logs", "pod")
+	require.Error(t, err)
+	client.CloseIdleConnections()
+	_, err = client.Get("https://sts.amazonaws.com")
+	require.ErrorIs(t, err, net.ErrClosed)
+	require.NoError(t, c.Stop())
 }
