@@ -7,15 +7,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/identity/gcp"
+	"github.com/runner-identity/runner-identity/internal/golden"
 )
 
 func TestFilesForAHomeDirectory(t *testing.T) {
 	files, err := gcp.New().HomeFiles(federation(t, set{"quotaProject": "acme-billing"}))
 	require.NoError(t, err)
-	golden(t, "home.yaml", files)
+	b, err := yaml.Marshal(files)
+	require.NoError(t, err)
+	golden.Check(t, "home.yaml", string(b))
 }
 
 func TestWithTheMetadataServerThereIsNothingToReadInAHomeDirectory(t *testing.T) {
