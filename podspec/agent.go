@@ -17,8 +17,9 @@ const (
 	agentTokenVolume = InitContainerPrefix + "agent-token"
 	jobVolume        = InitContainerPrefix + "job"
 
-	// AgentProgram is what the agent's image has in its PATH.
-	AgentProgram = "runner-identity"
+	// agentProgram is the program that runs in the agent's container. A build with other providers has another name, in a place of its
+	// own: a probe that never finds it would keep every runner from starting.
+	agentProgram = "/proc/1/exe"
 
 	envDockerConfig = "DOCKER_CONFIG"
 	envJobStarted   = "ACTIONS_RUNNER_HOOK_JOB_STARTED"
@@ -118,7 +119,7 @@ func (r Runner) agentContainer(a v1alpha1.AgentPlan) corev1.Container {
 		Env:           []corev1.EnvVar{{Name: EnvAgentConfig, Value: literal(a.Config)}},
 		RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
 		StartupProbe: &corev1.Probe{
-			ProbeHandler:  corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{AgentProgram, "agent", "ready"}}},
+			ProbeHandler:  corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{agentProgram, "agent", "ready"}}},
 			PeriodSeconds: 1, TimeoutSeconds: 10, FailureThreshold: 120,
 		},
 		VolumeMounts: r.agentMounts(a),
