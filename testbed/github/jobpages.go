@@ -47,6 +47,7 @@ func (s *Simulator) pageJob(r *http.Request) answer {
 
 // pageNext waits for a job and gives it to the runner; 204 if the wait is over.
 func (s *Simulator) pageNext(r *http.Request) answer {
+	broken := s.listens(credential(r))
 	over := time.After(waitOf(r))
 	for r.Context().Err() == nil { // a caller that has gone must not be given a job
 		found, changed, status := s.offer(credential(r))
@@ -63,6 +64,7 @@ func (s *Simulator) pageNext(r *http.Request) answer {
 			return answer{status: http.StatusNoContent}
 		}
 	}
+	broken()
 	return answer{status: http.StatusNoContent}
 }
 

@@ -66,16 +66,36 @@ func (s *Simulator) offer(session string) (j *job.Job, changed <-chan struct{}, 
 		return nil, nil, http.StatusNotFound
 	}
 	q := s.jobOf(r.ID)
-	if i := slices.IndexFunc(s.jobs, func(q *queued) bool { return q.fits(r) }); q == nil && i >= 0 && !r.Busy {
+	if i := slices.IndexFunc(s.jobs, func(q *queued) bool { return q.fits(r) }); q == nil && i >= 0 && !r.Busy && r.Status == Online {
 		q = s.jobs[i]
 		q.Status, q.Runner, q.runner = job.InProgress, r.Name, r.ID
 		r.Busy = true
 	}
-	r.Status = Online
 	if q == nil {
 		return nil, s.changed, http.StatusOK
 	}
 	return new(q.copy()), nil, http.StatusOK
+}
+
+// listens puts the runner of a session online as it begins to wait for a job. It is offline when its connection breaks, unless it has
+// come back by another or has a job. Runners with a job are not watched.
+func (s *Simulator) listens(session string) (broken func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runners[s.sessions[session]]
+	if r == nil {
+		return func() {}
+	}
+	r.Status = Online
+	r.waits++
+	this := r.waits
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if r.waits == this && !r.Busy {
+			r.Status = Offline
+		}
+	}
 }
 
 // jobOf is the job that a runner runs, nil if it is idle.

@@ -23,6 +23,7 @@ type Runner struct {
 	Scope string `json:"-"`
 
 	config string // its JIT configuration
+	waits  int    // how often it has waited for a job
 	taken  bool   // whether the configuration was traded for a session
 }
 

@@ -54,7 +54,7 @@ func (w *worker) command(ctx context.Context, s job.Step, env environment, out *
 	if err := os.WriteFile(script, []byte(s.Run+"\n"), 0o644); err != nil {
 		return err
 	}
-	defer os.Remove(script)
+	defer func() { _ = os.Remove(script) }() // _temp is emptied later in any case
 	return w.process(ctx, []string{s.Shell, "-e", script}, env, out)
 }
 

@@ -64,7 +64,7 @@ func (w *worker) prepare() error {
 	w.empty(w.temp)
 	w.empty(filepath.Join(w.work, "_actions"))
 	for _, dir := range []string{filepath.Join(w.temp, "_runner_file_commands"), w.workspace} {
-		if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // containers of the job read it as other users
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return err
 		}
 	}

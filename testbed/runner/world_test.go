@@ -45,9 +45,9 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	program = filepath.Join(dir, "standin")
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) //nolint:usetesting // TestMain has no test
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := image.Compile(ctx, "github.com/runner-identity/runner-identity/testbed/runner/standin", program); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -64,6 +64,9 @@ type world struct {
 	config string
 	down   atomic.Bool  // no call gets an answer
 	away   atomic.Int64 // calls that got none
+	polls  atomic.Int64 // calls for a job
+	// late holds a job back on its way to the runner until the runner wants to leave, where it is set.
+	late chan struct{}
 }
 
 func newWorld(t *testing.T) *world {
@@ -74,12 +77,31 @@ func newWorld(t *testing.T) *world {
 			w.away.Add(1)
 			panic(http.ErrAbortHandler)
 		}
+		if r.Method == http.MethodGet {
+			w.polls.Add(1)
+		}
+		switch {
+		case w.late != nil && r.Method == http.MethodGet:
+			w.hold(out, r)
+			return
+		case w.late != nil && r.Method == http.MethodDelete:
+			defer close(w.late)
+		}
 		w.ServeHTTP(out, r)
 	}))
 	t.Cleanup(server.Close)
 	w.url = server.URL
 	w.config = w.register(t, "r1", "_work")
 	return w
+}
+
+// hold lets an answer go when the runner has asked to leave.
+func (w *world) hold(out http.ResponseWriter, r *http.Request) {
+	answer := httptest.NewRecorder()
+	w.ServeHTTP(answer, r)
+	<-w.late
+	out.WriteHeader(answer.Code)
+	_, _ = out.Write(answer.Body.Bytes())
 }
 
 // register is the JIT configuration of a new runner.
