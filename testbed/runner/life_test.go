@@ -127,7 +127,7 @@ func ended(pid string) bool {
 
 func TestAJobThatIsOnItsWayAsTheRunnerIsToldToEndIsDone(t *testing.T) {
 	w := newWorld(t)
-	w.late = make(chan struct{})
+	w.late.Store(true)
 	p := w.start(t)
 	w.online(t)
 	w.AddJob(job.Job{Steps: []job.Step{{Run: "exec true"}}})

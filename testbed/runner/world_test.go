@@ -62,16 +62,17 @@ type world struct {
 	url    string
 	home   string
 	config string
-	down   atomic.Bool  // no call gets an answer
-	away   atomic.Int64 // calls that got none
-	polls  atomic.Int64 // calls for a job
-	// late holds a job back on its way to the runner until the runner wants to leave, where it is set.
-	late chan struct{}
+	down   atomic.Bool   // no call gets an answer
+	away   atomic.Int64  // calls that got none
+	polls  atomic.Int64  // calls for a job
+	late   atomic.Bool   // jobs are held back on their way to the runner until it wants to leave
+	leaves chan struct{} // closes then
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{home: t.TempDir(), Simulator: sim.New(sim.Options{Tokens: []sim.Token{{Value: "ghp_ok", Scopes: []string{"*"}}}})}
+	github := sim.New(sim.Options{Tokens: []sim.Token{{Value: "ghp_ok", Scopes: []string{"*"}}}})
+	w := &world{Simulator: github, home: t.TempDir(), leaves: make(chan struct{})}
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		if w.down.Load() {
 			w.away.Add(1)
@@ -81,11 +82,11 @@ func newWorld(t *testing.T) *world {
 			w.polls.Add(1)
 		}
 		switch {
-		case w.late != nil && r.Method == http.MethodGet:
+		case w.late.Load() && r.Method == http.MethodGet:
 			w.hold(out, r)
 			return
-		case w.late != nil && r.Method == http.MethodDelete:
-			defer close(w.late)
+		case w.late.Load() && r.Method == http.MethodDelete:
+			defer close(w.leaves)
 		}
 		w.ServeHTTP(out, r)
 	}))
@@ -99,7 +100,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) hold(out http.ResponseWriter, r *http.Request) {
 	answer := httptest.NewRecorder()
 	w.ServeHTTP(answer, r)
-	<-w.late
+	<-w.leaves
 	out.WriteHeader(answer.Code)
 	_, _ = out.Write(answer.Body.Bytes())
 }

@@ -24,13 +24,18 @@ func main() {
 func run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	o, err := runner.FromEnviron(os.Environ(), filepath.Dir(program), os.Stdout)
+	o, err := runner.FromEnviron(os.Environ(), home(), os.Stdout)
 	if err != nil {
 		return err
 	}
 	return runner.Run(ctx, o)
+}
+
+// home is where the program is, else (where /proc is not mounted) where it was started.
+func home() string {
+	program, err := os.Executable()
+	if err != nil {
+		return "."
+	}
+	return filepath.Dir(program)
 }
