@@ -43,6 +43,7 @@ func TestARunnerTakesAJobAndReportsIt(t *testing.T) {
 		Name: "Run exec echo $GITHUB_WORKSPACE", Conclusion: job.Success, Output: w.file("_work/repository/repository") + "\n",
 	}, j.Results[1])
 	assert.Empty(t, w.Runners(), "an ephemeral runner is forgotten after its job")
+	assert.NotContains(t, p.log.String(), "Told to end")
 }
 
 func TestCommandsOfARunnerWithoutAShell(t *testing.T) {

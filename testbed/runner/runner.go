@@ -87,9 +87,12 @@ func (o Options) do(ctx context.Context, c *client, w *worker, j job.Job) error 
 // graceful is done the grace after ctx is.
 func (o Options) graceful(ctx context.Context) (context.Context, context.CancelFunc) {
 	working, stop := context.WithCancelCause(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() {
+	forget := context.AfterFunc(ctx, func() {
 		o.say("Told to end: the job has %s more", o.Grace)
 		time.AfterFunc(o.Grace, func() { stop(ErrStopped) })
 	})
-	return working, func() { stop(nil) }
+	return working, func() {
+		forget()
+		stop(nil)
+	}
 }
