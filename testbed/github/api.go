@@ -3,6 +3,7 @@
 package github
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -52,7 +53,7 @@ func register(s *Simulator, r request) answer {
 		ID: s.lastID, Name: g.Name, OS: osOf(labels), Status: Offline, Ephemeral: true,
 		Labels: labels, GroupID: g.GroupID, Scope: r.scope,
 	}
-	runner.config = jitConfig(runner, g.WorkFolder)
+	runner.config = jitConfig(runner, g.WorkFolder, s.urlFor(r.Request))
 	s.runners[runner.ID] = runner
 	return answer{status: http.StatusCreated, body: map[string]any{"runner": runner, "encoded_jit_config": runner.config}}
 }
@@ -130,4 +131,13 @@ func paged[T any](all []T, u *url.URL) ([]T, http.Header) {
 		header.Set("Link", fmt.Sprintf(`<%s>; rel="next"`, next.String()))
 	}
 	return all[start:end], header
+}
+
+// urlFor is where a runner reaches the simulator.
+func (s *Simulator) urlFor(r *http.Request) string {
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return cmp.Or(strings.TrimSuffix(s.options.URL, "/"), scheme+"://"+r.Host)
 }

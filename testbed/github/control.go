@@ -30,6 +30,7 @@ func (s *Simulator) controls() {
 	page("POST /_sim/revoke", func(*http.Request) answer { s.RevokeTokens(); return answer{status: http.StatusNoContent} })
 	page("POST /_sim/session", s.pageConnect)
 	page("DELETE /_sim/session", s.pageDisconnect)
+	s.jobPages(page)
 }
 
 // shown is a runner with what the API does not show of it.
@@ -84,8 +85,25 @@ func (s *Simulator) pageConnect(r *http.Request) answer {
 }
 
 func (s *Simulator) pageDisconnect(r *http.Request) answer {
+	if idle := r.URL.Query().Get("idle"); idle != "" {
+		return s.pageLeave(r, idle)
+	}
 	if !s.Disconnect(credential(r)) {
-		return refuse(http.StatusNotFound, "no such session: send the one that POST /_sim/session gave as a bearer token")
+		return noSession()
+	}
+	return answer{status: http.StatusNoContent}
+}
+
+// pageLeave ends the session of an idle runner, which stays registered or not.
+func (s *Simulator) pageLeave(r *http.Request, idle string) answer {
+	if idle != "stay" && idle != "remove" {
+		return refuse(http.StatusBadRequest, fmt.Sprintf("idle %q is neither stay nor remove", idle))
+	}
+	switch status := s.Leave(credential(r), idle == "remove"); status {
+	case http.StatusNotFound:
+		return noSession()
+	case http.StatusConflict:
+		return refuse(status, "the runner has a job: ask for it, do it, and report its end")
 	}
 	return answer{status: http.StatusNoContent}
 }

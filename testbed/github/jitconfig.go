@@ -12,16 +12,16 @@ import (
 
 // jitConfig is a JIT configuration in GitHub's form: base64 of a JSON object that has, by file name, the base64 of the files
 // that the runner program writes beside itself. The key in it is a random word: the simulator knows it again.
-func jitConfig(r *Runner, workFolder string) string {
+func jitConfig(r *Runner, workFolder, url string) string {
 	files := map[string]any{
 		".runner": map[string]string{
 			"AgentId": strconv.FormatInt(r.ID, 10), "AgentName": r.Name, "PoolId": strconv.FormatInt(r.GroupID, 10),
-			"PoolName": "Default", "DisableUpdate": "True", "Ephemeral": "True", "ServerUrl": "https://pipelines.example.com/",
+			"PoolName": "Default", "DisableUpdate": "True", "Ephemeral": "True", "ServerUrl": url + "/",
 			"GitHubUrl": "https://github.com/" + r.Scope, "WorkFolder": workFolder,
 		},
 		".credentials": map[string]any{
 			"Scheme": "OAuth",
-			"Data":   map[string]string{"ClientId": rand.Text(), "AuthorizationUrl": "https://pipelines.example.com/_apis/oauth2/token"},
+			"Data":   map[string]string{"ClientId": rand.Text(), "AuthorizationUrl": url + "/_apis/oauth2/token"},
 		},
 		".credentials_rsaparams": map[string]string{"d": rand.Text()},
 	}
@@ -73,4 +73,25 @@ func (s *Simulator) Disconnect(session string) bool {
 	}
 	r.Status = Offline
 	return true
+}
+
+// Leave ends the session of an idle runner, which then is offline, or gone if remove is set. The status is 409 if the runner has a
+// job, also one that is still on its way to it, and 404 if there is no such session.
+func (s *Simulator) Leave(session string, remove bool) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runners[s.sessions[session]]
+	switch {
+	case r == nil:
+		return http.StatusNotFound
+	case r.Busy:
+		return http.StatusConflict
+	}
+	delete(s.sessions, session)
+	r.Status = Offline
+	if remove {
+		s.drop(r.ID)
+	}
+	s.wake()
+	return http.StatusNoContent
 }

@@ -23,6 +23,7 @@ type Runner struct {
 	Scope string `json:"-"`
 
 	config string // its JIT configuration
+	waits  int    // how often it has waited for a job
 	taken  bool   // whether the configuration was traded for a session
 }
 
@@ -81,6 +82,7 @@ func (s *Simulator) Set(name, state string) bool {
 	default:
 		return false
 	}
+	s.wake()
 	return true
 }
 
@@ -95,10 +97,12 @@ func (s *Simulator) named(match func(*Runner) bool) *Runner {
 	return found
 }
 
-// drop forgets a runner and its session.
+// drop forgets a runner and its session. A job that it runs is over.
 func (s *Simulator) drop(id int64) {
+	s.abandon(id)
 	delete(s.runners, id)
 	maps.DeleteFunc(s.sessions, func(_ string, of int64) bool { return of == id })
+	s.wake()
 }
 
 // labelsOf gives GitHub's type to labels: those that describe the machine are read-only.

@@ -27,6 +27,8 @@ type Options struct {
 	Budget int
 	// TokenLifetime is that of the tokens of App installations. Default: an hour.
 	TokenLifetime time.Duration
+	// URL is where runner programs reach the simulator, for their JIT configurations. Default: where it was asked for one.
+	URL string
 	// Clock is the simulator's. Default: the machine's.
 	Clock clock.PassiveClock
 	// Log gets a line for each call.
@@ -44,6 +46,8 @@ type Simulator struct {
 	runners       map[int64]*Runner
 	sessions      map[string]int64 // runner id by the token of its session
 	lastID        int64
+	jobs          []*queued
+	changed       chan struct{} // closes when a runner that waits for a job should look again
 	calls         map[string]Calls
 	faults        []*Fault
 	renamed       map[string]string // scope → its new name
@@ -69,6 +73,7 @@ func New(o Options) *Simulator {
 	for _, t := range o.Tokens {
 		s.tokens[t.Value] = &account{scopes: t.Scopes, budgets: budgets{}}
 	}
+	s.changed = make(chan struct{})
 	s.SetGroups(o.Groups...)
 	s.reset()
 	s.routes()
@@ -76,7 +81,7 @@ func New(o Options) *Simulator {
 	return s
 }
 
-// Reset forgets runners, sessions, counts, faults and used budgets. Credentials stay.
+// Reset forgets runners, sessions, jobs, counts, faults and used budgets. Credentials stay.
 func (s *Simulator) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +90,8 @@ func (s *Simulator) Reset() {
 
 func (s *Simulator) reset() {
 	s.runners, s.sessions = map[int64]*Runner{}, map[string]int64{}
-	s.calls, s.faults = map[string]Calls{}, nil
+	s.calls, s.faults, s.jobs = map[string]Calls{}, nil, nil
+	s.wake()
 	for _, a := range s.tokens {
 		clear(a.budgets)
 	}

@@ -33,10 +33,11 @@ func run() error {
 	scopes := flag.String("scopes", "", "what exists, such as orgs/acme,repos/acme/website (default: everything)")
 	groups := flag.String("groups", "", "runner groups beside Default, with commas between")
 	budget := flag.Int("budget", 5000, "calls an hour")
+	url := flag.String("url", "", "where runner programs reach this (default: where they were registered)")
 	flag.Parse()
 	simulator := github.New(github.Options{
 		Tokens: []github.Token{{Value: *token, Scopes: []string{"*"}}},
-		Scopes: split(*scopes), Groups: split(*groups), Budget: *budget, Log: os.Stdout,
+		Scopes: split(*scopes), Groups: split(*groups), Budget: *budget, URL: *url, Log: os.Stdout,
 	})
 	listener, err := net.Listen("tcp", *listen)
 	if err != nil {
