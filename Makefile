@@ -15,7 +15,7 @@ demo: control-plane ## See it work, then clean up; PROVIDER=gcp for Google, KEEP
 
 .PHONY: control-plane
 control-plane: ## Find or build etcd, Kubernetes and kubectl for demo and tests
-	@go run ./testbed/cluster/up -prepare
+	@go run ./testbed/cluster/up -prepare $(if $(filter 0,$(shell id -u)),-node)
 
 .PHONY: build
 build: ## Build the program into bin/
