@@ -9,14 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/runner-identity/runner-identity/api/v1alpha1"
 	"github.com/runner-identity/runner-identity/identity"
 	"github.com/runner-identity/runner-identity/manifest"
 	"github.com/runner-identity/runner-identity/podspec"
-	"github.com/runner-identity/runner-identity/resolve"
 )
 
 // sampleSuffix stands for the random end of a runner's name.
@@ -97,7 +95,11 @@ func renderedIdentity(w wanted) ([]part, error) {
 		parts = append(parts, part{"what the runner's container hook may do", role}, part{"to the runner's account", binding})
 	}
 	if hosts := w.resolved.Plan.Hosts(); len(hosts) > 0 {
-		parts = append(parts, part{"the shape of the registry Secret; the controller fills in logins and renews them", secretShape(w, hosts)})
+		secret, err := secretShape(w, hosts)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part{"the shape of the registry Secret; the controller fills in logins and renews them", secret})
 	}
 	if w.resolved.Job == nil {
 		return parts, nil
@@ -110,21 +112,18 @@ func renderedIdentity(w wanted) ([]part, error) {
 }
 
 // secretShape is the registry Secret without a login: nothing that looks like one is printed.
-func secretShape(w wanted, hosts []string) *corev1.Secret {
+func secretShape(w wanted, hosts []string) (*corev1.Secret, error) {
+	secret, err := manifest.RegistrySecret(w.identity, nil)
+	if err != nil {
+		return nil, err
+	}
 	auths := make([]string, 0, len(hosts))
 	for _, h := range hosts {
 		auths = append(auths, fmt.Sprintf("%q:{}", h))
 	}
-	return &corev1.Secret{
-		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: w.identity.Namespace,
-			Name:      resolve.RegistrySecretName(w.identity.Name),
-			Labels:    map[string]string{v1alpha1.LabelRunnerIdentity: w.identity.Name, v1alpha1.LabelManagedBy: v1alpha1.FieldOwner},
-		},
-		Type:       corev1.SecretTypeDockerConfigJson,
-		StringData: map[string]string{corev1.DockerConfigJsonKey: `{"auths":{` + strings.Join(auths, ",") + `}}`},
-	}
+	secret.Data = nil
+	secret.StringData = map[string]string{corev1.DockerConfigJsonKey: `{"auths":{` + strings.Join(auths, ",") + `}}`}
+	return secret, nil
 }
 
 func renderedPod(w wanted, image string) (podspec.Object, error) {

@@ -37,7 +37,7 @@ var _ Tokens = APITokens{}
 func (t APITokens) Token(ctx context.Context, r TokenRequest) (identity.Secret, error) {
 	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{
 		Audiences:         []string{r.Audience},
-		ExpirationSeconds: new(int64(max(r.Lifetime, 10*time.Minute) / time.Second)),
+		ExpirationSeconds: new(int64(max(r.Lifetime, identity.MinTokenLifetime) / time.Second)),
 	}}
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: r.Namespace, Name: r.Account}}
 	if err := t.Client.SubResource("token").Create(ctx, account, request); err != nil {

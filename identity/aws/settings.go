@@ -15,7 +15,7 @@ const (
 	defaultAudience = "sts.amazonaws.com"
 
 	defaultLifetime = 24 * time.Hour
-	minLifetime     = 10 * time.Minute
+	minLifetime     = identity.MinTokenLifetime
 	maxLifetime     = 24 * time.Hour
 
 	// exchangeLifetime is that of the token that is traded for registry logins: it is used at once, so it is short.

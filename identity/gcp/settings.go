@@ -16,7 +16,7 @@ const (
 	// defaultLifetime is Google's most for a subject token. The kubelet renews it at 80 %, so that what is left of it never cuts
 	// the hour of an access token short.
 	defaultLifetime = 24 * time.Hour
-	minLifetime     = 10 * time.Minute
+	minLifetime     = identity.MinTokenLifetime
 	maxLifetime     = 24 * time.Hour
 
 	// exchangeLifetime is that of the token that is traded for registry logins. A federated token lives no longer than what is

@@ -13,9 +13,6 @@ import (
 	"github.com/runner-identity/runner-identity/identity"
 )
 
-// minLifetime is the least that the API server gives.
-const minLifetime = identity.MinTokenLifetime
-
 // maxWaitName leaves room for what podspec puts before it in a container's name.
 const maxWaitName = 40
 
@@ -128,7 +125,7 @@ func isReserved(name string) bool {
 // checkToken is about one token.
 func checkToken(f *report, t identity.Token) {
 	f.check(t.Audience != "", RuleTokens, fmt.Sprintf("%s has no audience", t.Path))
-	f.check(t.Lifetime >= minLifetime, RuleTokens, fmt.Sprintf("%s lives %s, the API server gives %s at least", t.Path, t.Lifetime, minLifetime))
+	f.check(t.Lifetime >= identity.MinTokenLifetime, RuleTokens, fmt.Sprintf("%s lives %s, the API server gives %s at least", t.Path, t.Lifetime, identity.MinTokenLifetime))
 	if inDir(t.Path) {
 		f.check(t.Volume == "", RuleTokens, fmt.Sprintf("%s is below %s and names volume %q", t.Path, identity.Dir, t.Volume))
 		return

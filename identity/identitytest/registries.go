@@ -14,8 +14,8 @@ var bareHost = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?(:[0-
 
 // checkRegistries is about hosts, and about the capabilities that a plan with hosts promises.
 func checkRegistries(f *report, p identity.Provider, plan identity.Plan) {
-	f.check(plan.Exchange.Audience == "" || plan.Exchange.Lifetime >= minLifetime, RuleTokens,
-		fmt.Sprintf("the token to exchange lives %s, the API server gives %s at least", plan.Exchange.Lifetime, minLifetime))
+	f.check(plan.Exchange.Audience == "" || plan.Exchange.Lifetime >= identity.MinTokenLifetime, RuleTokens,
+		fmt.Sprintf("the token to exchange lives %s, the API server gives %s at least", plan.Exchange.Lifetime, identity.MinTokenLifetime))
 	seen := map[string]identity.Target{}
 	for _, reg := range plan.Registries {
 		f.check(bareHost.MatchString(reg.Host), RuleRegistries, fmt.Sprintf("%q is not a bare host", reg.Host))
